@@ -1,0 +1,106 @@
+"""Results as immutable Parquet files under a content key, with the facts of the run inside them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from interp.values import InputError
+
+_FACTS = b"interp.facts"
+
+
+def content_key(made_from: Mapping[str, Any]) -> str:
+    """Sha256 (24 hex digits) of what a result is made from, independent of the order of the names."""
+    text = json.dumps(made_from, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A stored table, the values it is keyed by, and the facts that stand beside it."""
+
+    kind: str
+    key: str
+    made_from: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    frame: pd.DataFrame
+
+
+class Store:
+    """A folder `<kind>/<key>.parquet`; a file that is there is complete, and is never written again."""
+
+    def __init__(self, root: str | Path):
+        self.root = Path(root)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.root)!r})"
+
+    def path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
+        """Where the table of this kind made from these values lies, or would lie."""
+        return self.root / kind / f"{content_key(made_from)}.parquet"
+
+    def cached(
+        self,
+        kind: str,
+        made_from: Mapping[str, Any],
+        facts: Mapping[str, Any],
+        compute: Callable[[], pd.DataFrame],
+    ) -> pd.DataFrame:
+        """The stored table, or the computed one after it is stored."""
+        path = self.path(kind, made_from)
+        if not path.exists():
+            self._write(path, kind, made_from, facts, compute())
+        return _read(path).frame
+
+    def results(self, kind: str) -> Iterator[Result]:
+        """Every stored table of a kind, oldest first."""
+        paths = sorted((self.root / kind).glob("*.parquet"))
+        yield from sorted(map(_read, paths), key=lambda result: (result.facts["made"], result.key))
+
+    def check_writable(self) -> None:
+        """Raise `InputError` unless files can be written here."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.root):
+                return
+        except OSError as error:
+            raise InputError(f"the store {self.root} cannot be written: {error.strerror}") from error
+
+    def _write(
+        self, path: Path, kind: str, made_from: Mapping[str, Any], facts: Mapping[str, Any], frame: pd.DataFrame
+    ) -> None:
+        made = datetime.now(UTC).isoformat(timespec="microseconds")
+        record = {"kind": kind, "made_from": dict(made_from), "facts": {**facts, "made": made}}
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        encoded = json.dumps(record, ensure_ascii=False).encode()
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _FACTS: encoded})
+        self.check_writable()
+        path.parent.mkdir(exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        os.close(handle)
+        try:
+            pq.write_table(table, name, compression="zstd")
+            os.replace(name, path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+
+def _read(path: Path) -> Result:
+    try:
+        table = pq.read_table(path)
+        record = json.loads((table.schema.metadata or {})[_FACTS])
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        raise InputError(f"{path} is not a result of interp's store ({error}); delete it to have it computed again") from error
+    return Result(record["kind"], path.stem, record["made_from"], record["facts"], table.to_pandas())
