@@ -1,0 +1,63 @@
+"""From a checkpoint to a model that has shown that patterns can be read from it and written into it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from transformers import AutoConfig, PreTrainedConfig
+
+from interp.models.model import Model
+from interp.models.selftest import self_test
+from interp.models.weights import assign
+from interp.suites.folder import read_config
+from interp.values import Checkpoint, InputError, nearest
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") -> Model:
+    """The model of a checkpoint, self-tested (docs/design.md §5).
+
+    The dtype is never taken from the checkpoint's config: a suite stored as float16 is computed in what is asked for.
+
+    Raises:
+        InputError: an unknown family or dtype, an absent device, broken or misshapen weights, a failed self-test.
+    """
+    if dtype not in DTYPES:
+        raise InputError(f"'{dtype}' is not a dtype interp computes in; {nearest(dtype, DTYPES)}")
+    config = _config(checkpoint)
+    decoder = _family(checkpoint, config)
+    module = decoder.build(config, DTYPES[dtype], _device(device))
+    assign(module, checkpoint)
+    model = decoder(module, checkpoint)
+    self_test(model)
+    return model
+
+
+def _config(checkpoint: Checkpoint) -> PreTrainedConfig:
+    read_config(checkpoint.folder)  # a clearer error than the library's on a file that is not JSON
+    try:
+        return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{checkpoint}: config.json does not describe a model: {error}") from error
+
+
+def _family(checkpoint: Checkpoint, config: PreTrainedConfig) -> Any:
+    from interp.models.gpt_neox import GPTNeoX
+
+    families = {"gpt_neox": GPTNeoX}
+    if config.model_type not in families:
+        raise InputError(
+            f"{checkpoint} is a '{config.model_type}' model; this version computes {', '.join(families)} (Pythia)"
+        )
+    return families[config.model_type]
+
+
+def _device(device: str) -> str:
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"the device '{device}' cannot be used here: {reason}") from error
+    return device

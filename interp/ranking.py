@@ -1,0 +1,133 @@
+"""Δp → ordered heads with intervals over prompts, and the recovered fraction of the gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import stats
+
+from interp.values import Direction
+
+VERSION = 1
+
+# a gap below this is too near zero for a fraction of it to mean anything
+SMALLEST_GAP = 0.1
+
+
+class Interval(NamedTuple):
+    """A mean over prompts with its bootstrap interval; the ends are NaN where there is a single prompt."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Heads of one direction: mean Δp with its pointwise 95 % interval over prompts, and rank (1 = first).
+
+    Denoising ranks the largest rise of p(answer) first, noising the largest fall.
+    """
+
+    direction: Direction
+    mean: Float[np.ndarray, "layer head"]
+    low: Float[np.ndarray, "layer head"]
+    high: Float[np.ndarray, "layer head"]
+    rank: Int[np.ndarray, "layer head"]
+
+    def order(self) -> list[tuple[int, int]]:
+        """(layer, head) pairs, first-ranked first."""
+        flat = np.argsort(self.rank, axis=None, kind="stable")
+        return [divmod(int(i), self.rank.shape[1]) for i in flat]
+
+
+def bootstrap(values: Float[np.ndarray, "prompt *heads"], resamples: int = 2000, seed: int = 0) -> tuple:
+    """Mean over prompts with the ends of its 95 % percentile interval, elementwise over the other axes."""
+    mean = values.mean(0)
+    if len(values) < 2:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    found = stats.bootstrap(
+        (values,), np.mean, axis=0, vectorized=True, n_resamples=resamples, method="percentile",
+        batch=max(1, 4_000_000 // values.size), rng=np.random.default_rng(seed),
+    )  # fmt: skip
+    return mean, found.confidence_interval.low, found.confidence_interval.high
+
+
+def interval(values: Float[np.ndarray, "prompt"], resamples: int = 2000) -> Interval:
+    """Mean over prompts with its 95 % interval."""
+    return Interval(*(float(part) for part in bootstrap(values, resamples)))
+
+
+def rank_heads(
+    delta_p: Float[np.ndarray, "prompt layer head"], direction: Direction, resamples: int = 2000
+) -> Ranking:
+    """Heads ordered by mean Δp in the direction's sign; ties keep the order of layer and head."""
+    mean, low, high = bootstrap(delta_p, resamples)
+    wanted = mean if direction is Direction.DENOISING else -mean
+    rank = np.empty(mean.size, dtype=int)
+    rank[np.argsort(-wanted, axis=None, kind="stable")] = np.arange(1, mean.size + 1)
+    return Ranking(direction, mean, low, high, rank.reshape(mean.shape))
+
+
+def recovered(
+    delta_p: Float[np.ndarray, "prompt"], gap: Float[np.ndarray, "prompt"], resamples: int = 2000
+) -> Interval:
+    """Mean Δp divided by the mean gap (p_donor − p_recipient), with the interval of the ratio over prompts.
+
+    1 = the patch moves p(answer) all the way to the donor's, in either direction. NaN unless the gap is at least .1 in
+    size and its own interval excludes 0.
+    """
+    if not gap_is_real(gap, resamples):
+        return Interval(np.nan, np.nan, np.nan)
+    found = stats.bootstrap(
+        (delta_p, gap), lambda d, g, axis=-1: d.mean(axis) / g.mean(axis), paired=True, vectorized=True,
+        n_resamples=resamples, method="percentile", rng=np.random.default_rng(0),
+    )  # fmt: skip
+    ends = found.confidence_interval
+    return Interval(float(delta_p.mean() / gap.mean()), float(ends.low), float(ends.high))
+
+
+def gap_is_real(gap: Float[np.ndarray, "prompt"], resamples: int = 2000) -> bool:
+    """Whether the mean gap is at least .1 in size and its interval over prompts excludes 0."""
+    mean, low, high = interval(gap, resamples)
+    return abs(mean) >= SMALLEST_GAP and low * high > 0
+
+
+def set_sizes(n_heads: int) -> tuple[int, ...]:
+    """K of the joint patches: 1, 2, 4, 8, 16, up to half of all heads."""
+    return tuple(k for k in (1, 2, 4, 8, 16) if 2 * k <= n_heads)
+
+
+class HeadSet(NamedTuple):
+    """Heads to patch jointly: the first K of the ranking, a random draw of K others, or all."""
+
+    name: str
+    k: int
+    draw: int
+    mask: Bool[np.ndarray, "layer head"]
+
+
+def head_sets(ranking: Ranking, draws: int = 20, seed: int = 0) -> Iterator[HeadSet]:
+    """The sets whose joint effect tells whether the ranking means something.
+
+    For each K the top K and `draws` random sets of K heads that are not among them; then all heads at once.
+    """
+    order, shape = ranking.order(), ranking.rank.shape
+    random = np.random.default_rng(seed)
+    for k in set_sizes(len(order)):
+        yield HeadSet("top", k, 0, _mask(order[:k], shape))
+        for draw in range(draws):
+            picks = random.choice(len(order) - k, size=k, replace=False)
+            yield HeadSet("random", k, draw, _mask([order[k + i] for i in picks], shape))
+    yield HeadSet("all", len(order), 0, np.ones(shape, dtype=bool))
+
+
+def _mask(heads: list[tuple[int, int]], shape: tuple[int, ...]) -> Bool[np.ndarray, "layer head"]:
+    mask = np.zeros(shape, dtype=bool)
+    for layer, head in heads:
+        mask[layer, head] = True
+    return mask

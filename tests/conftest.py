@@ -1,0 +1,17 @@
+"""Fixtures shared by all tests. Shape and type checks of interp's own functions are switched on here, in tests only."""
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import pytest
+from jaxtyping import install_import_hook
+
+_CHECKS = install_import_hook("interp", "beartype.beartype")
+
+from tests.planted import PlantedRun, plant
+
+
+@pytest.fixture(scope="session")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> PlantedRun:
+    return plant(tmp_path_factory.mktemp("planted"))
