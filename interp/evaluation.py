@@ -62,7 +62,9 @@ def judge(
 ) -> Verdicts:
     """The verdicts that logits at the answer position give; `foils` is −1 where a prompt has none."""
     if int(answers.max()) >= logits.shape[-1]:
-        raise InputError(f"an answer is token {int(answers.max())}, and the model's vocabulary has {logits.shape[-1]}")
+        raise InputError(
+            f"an answer is token {int(answers.max())}, and the model's vocabulary has {logits.shape[-1]}"
+        )
     exact = logits.double()
     own = exact.gather(1, answers[:, None])
     others = exact.scatter(1, answers[:, None], -torch.inf)
@@ -92,7 +94,9 @@ def evaluate(model: Model, prompts: PromptSet, batch: int = 64) -> Verdicts:
             parts.append(judge(model.logits(tokens), answers, foils))
             order.extend(chosen)
     back = np.argsort(order)
-    return Verdicts(*(np.concatenate([getattr(part, name) for part in parts])[back] for name in vars(parts[0])))
+    return Verdicts(
+        *(np.concatenate([getattr(part, name) for part in parts])[back] for name in vars(parts[0]))
+    )
 
 
 def tensors(

@@ -101,16 +101,13 @@ def _grow(
     """
     prompts, batch = len(tokens), model.embed(tokens)
     for layer in range(model.n_layers):
-        attention = model.attention(layer, batch)
-        attended = model.project(layer, mix(attention))
-        own = Attention(attention.pattern[:prompts], attention.value[:prompts])
-        base, base_attended = batch[:prompts], attended[:prompts]
-        born = [
-            base_attended
-            + model.project_head(layer, head, (donor[layer, :, head] - own.pattern[:, head]) @ own.value[:, head])
-            for head in range(model.n_heads)
-        ]
-        resid = torch.cat([batch, base.repeat(model.n_heads, 1, 1)])
+        first = model.first_needed(layer)
+        pattern, value = model.attention(layer, batch, first)
+        attended = model.project(layer, mix(Attention(pattern, value)))
+        change = (donor[layer, :, :, first:] - pattern[:prompts]) @ value[:prompts]
+        born = [attended[:prompts] + model.project_head(layer, h, change[:, h]) for h in range(model.n_heads)]
+        batch = batch[:, first:]
+        resid = torch.cat([batch, batch[:prompts].repeat(model.n_heads, 1, 1)])
         batch = model.finish(layer, resid, torch.cat([attended, *born]))
     logits = model.unembed(batch[:, -1])
     return logits.view(-1, prompts, logits.shape[-1])
@@ -127,10 +124,11 @@ def _force(
     variants, prompts = len(sets), len(tokens)
     resid = model.embed(tokens).repeat(variants, 1, 1)
     for layer in range(model.n_layers):
-        pattern, value = model.attention(layer, resid)
+        first = model.first_needed(layer)
+        pattern, value = model.attention(layer, resid, first)
         written = sets[:, layer].repeat_interleave(prompts, 0)[:, :, None, None]
-        forced = torch.where(written, donor[layer].repeat(variants, 1, 1, 1), pattern)
-        resid = model.finish(layer, resid, model.project(layer, mix(Attention(forced, value))))
+        forced = torch.where(written, donor[layer, :, :, first:].repeat(variants, 1, 1, 1), pattern)
+        resid = model.finish(layer, resid[:, first:], model.project(layer, mix(Attention(forced, value))))
     logits = model.unembed(resid[:, -1])
     return logits.view(variants, prompts, logits.shape[-1])
 
@@ -150,7 +148,9 @@ def _check(
 ) -> None:
     if not bool(torch.isfinite(logits).all()):
         model.logits(tokens)  # names the layer where the unpatched model is the cause
-        raise InputError(f"{model.checkpoint}: patched logits are not finite; the donor's patterns are not to be used")
+        raise InputError(
+            f"{model.checkpoint}: patched logits are not finite; the donor's patterns are not to be used"
+        )
     if not torch.equal(logits[1:], logits[:1].expand_as(logits[1:])):
         return
     # patterns of one model in batches of two sizes can differ by a unit of rounding

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import stats
 
 from interp.values import Direction
 
@@ -45,28 +46,35 @@ class Ranking:
         return [divmod(int(i), self.rank.shape[1]) for i in flat]
 
 
-def bootstrap(values: Float[np.ndarray, "prompt *heads"], resamples: int = 2000, seed: int = 0) -> tuple:
-    """Mean over prompts with the ends of its 95 % percentile interval, elementwise over the other axes."""
-    mean = values.mean(0)
-    if len(values) < 2:
-        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    found = stats.bootstrap(
-        (values,), np.mean, axis=0, vectorized=True, n_resamples=resamples, method="percentile",
-        batch=max(1, 4_000_000 // values.size), rng=np.random.default_rng(seed),
-    )  # fmt: skip
-    return mean, found.confidence_interval.low, found.confidence_interval.high
+def resampled_means(
+    values: Float[np.ndarray, "prompt *rest"], resamples: int = 2000, seed: int = 0
+) -> Float[np.ndarray, "resample *rest"]:
+    """Means over prompts drawn with replacement; equal seeds draw equal prompts, so that ratios can be paired."""
+    n = len(values)
+    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples)
+    return (counts @ values.reshape(n, -1)).reshape(resamples, *values.shape[1:]) / n
+
+
+def ends(means: Float[np.ndarray, "resample *rest"]) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the 95 % percentile interval, elementwise over the other axes."""
+    low, high = np.quantile(means, (0.025, 0.975), axis=0)
+    return low, high
 
 
 def interval(values: Float[np.ndarray, "prompt"], resamples: int = 2000) -> Interval:
-    """Mean over prompts with its 95 % interval."""
-    return Interval(*(float(part) for part in bootstrap(values, resamples)))
+    """Mean over prompts with its 95 % bootstrap interval."""
+    if len(values) < 2:
+        return Interval(float(values.mean()), np.nan, np.nan)
+    return Interval(float(values.mean()), *(float(end) for end in ends(resampled_means(values, resamples))))
 
 
 def rank_heads(
     delta_p: Float[np.ndarray, "prompt layer head"], direction: Direction, resamples: int = 2000
 ) -> Ranking:
     """Heads ordered by mean Δp in the direction's sign; ties keep the order of layer and head."""
-    mean, low, high = bootstrap(delta_p, resamples)
+    mean = delta_p.mean(0)
+    unknown = np.full_like(mean, np.nan)
+    low, high = (unknown, unknown) if len(delta_p) < 2 else ends(resampled_means(delta_p, resamples))
     wanted = mean if direction is Direction.DENOISING else -mean
     rank = np.empty(mean.size, dtype=int)
     rank[np.argsort(-wanted, axis=None, kind="stable")] = np.arange(1, mean.size + 1)
@@ -83,12 +91,9 @@ def recovered(
     """
     if not gap_is_real(gap, resamples):
         return Interval(np.nan, np.nan, np.nan)
-    found = stats.bootstrap(
-        (delta_p, gap), lambda d, g, axis=-1: d.mean(axis) / g.mean(axis), paired=True, vectorized=True,
-        n_resamples=resamples, method="percentile", rng=np.random.default_rng(0),
-    )  # fmt: skip
-    ends = found.confidence_interval
-    return Interval(float(delta_p.mean() / gap.mean()), float(ends.low), float(ends.high))
+    both = resampled_means(np.stack([delta_p, gap], axis=1), resamples)
+    low, high = ends(both[:, 0] / both[:, 1])
+    return Interval(float(delta_p.mean() / gap.mean()), float(low), float(high))
 
 
 def gap_is_real(gap: Float[np.ndarray, "prompt"], resamples: int = 2000) -> bool:
@@ -114,16 +119,25 @@ class HeadSet(NamedTuple):
 def head_sets(ranking: Ranking, draws: int = 20, seed: int = 0) -> Iterator[HeadSet]:
     """The sets whose joint effect tells whether the ranking means something.
 
-    For each K the top K and `draws` random sets of K heads that are not among them; then all heads at once.
+    For each K the top K, and up to `draws` distinct random sets of K heads that are not among them; then all at once.
     """
     order, shape = ranking.order(), ranking.rank.shape
     random = np.random.default_rng(seed)
     for k in set_sizes(len(order)):
         yield HeadSet("top", k, 0, _mask(order[:k], shape))
-        for draw in range(draws):
-            picks = random.choice(len(order) - k, size=k, replace=False)
+        for draw, picks in enumerate(_draws(len(order) - k, k, draws, random)):
             yield HeadSet("random", k, draw, _mask([order[k + i] for i in picks], shape))
     yield HeadSet("all", len(order), 0, np.ones(shape, dtype=bool))
+
+
+def _draws(n: int, k: int, draws: int, random: np.random.Generator) -> list[tuple[int, ...]]:
+    """Distinct sets of k out of n: all of them where there are no more than `draws`, else that many at random."""
+    if math.comb(n, k) <= draws:
+        return list(combinations(range(n), k))
+    found: dict[tuple[int, ...], None] = {}
+    while len(found) < draws:
+        found[tuple(sorted(map(int, random.choice(n, size=k, replace=False))))] = None
+    return list(found)
 
 
 def _mask(heads: list[tuple[int, int]], shape: tuple[int, ...]) -> Bool[np.ndarray, "layer head"]:

@@ -130,13 +130,20 @@ def _scores(samples: list[Sample]) -> dict[str, Float[np.ndarray, "layer head"]]
             rows[name] += int(mask.any(-1).sum())
         projection.add(pattern, causal_basis(tokens.shape[1]))
     coefficients, coverage = projection.solve()
-    found = {name: (mass[name] / rows[name] if rows[name] else mass[name] * torch.nan).numpy() for name in MASS_SCORES}
+    found = {
+        name: (mass[name] / rows[name] if rows[name] else mass[name] * torch.nan).numpy()
+        for name in MASS_SCORES
+    }
     found |= {name: coefficients[..., i].numpy() for i, name in enumerate(ORDER_PARAMETERS)}
     return found | {"coverage": coverage.numpy()}
 
 
 def repeated_random(
-    vocab: Iterable[int], bos: int | None, lengths: tuple[int, ...] = (6, 12, 20), each: int = 8, seed: int = 0
+    vocab: Iterable[int],
+    bos: int | None,
+    lengths: tuple[int, ...] = (6, 12, 20),
+    each: int = 8,
+    seed: int = 0,
 ) -> list[Int[Tensor, "prompt pos"]]:
     """Random tokens told twice, in several lengths, after BOS where there is one.
 
@@ -160,7 +167,9 @@ def label(scores: Mapping[str, float]) -> str:
     None counts: uniform if a_1 ≥ .6 and coverage ≥ .6, else none. The cuts are ours; the scores stand beside the label.
     """
     names = {"previous_token": "previous-token", "induction": "induction", "first_token": "first-token"}
-    ranked = sorted(((scores[name], word) for name, word in names.items() if scores[name] == scores[name]), reverse=True)
+    ranked = sorted(
+        ((scores[name], word) for name, word in names.items() if scores[name] == scores[name]), reverse=True
+    )
     if ranked and ranked[0][0] >= 0.4:
         return ranked[0][1] if len(ranked) == 1 or ranked[0][0] >= ranked[1][0] * 4 / 3 else "mixed"
     return "uniform" if scores["a_1"] >= 0.6 and scores["coverage"] >= 0.6 else "none"

@@ -79,7 +79,12 @@ class Store:
             raise InputError(f"the store {self.root} cannot be written: {error.strerror}") from error
 
     def _write(
-        self, path: Path, kind: str, made_from: Mapping[str, Any], facts: Mapping[str, Any], frame: pd.DataFrame
+        self,
+        path: Path,
+        kind: str,
+        made_from: Mapping[str, Any],
+        facts: Mapping[str, Any],
+        frame: pd.DataFrame,
     ) -> None:
         made = datetime.now(UTC).isoformat(timespec="microseconds")
         record = {"kind": kind, "made_from": dict(made_from), "facts": {**facts, "made": made}}
@@ -102,5 +107,7 @@ def _read(path: Path) -> Result:
         table = pq.read_table(path)
         record = json.loads((table.schema.metadata or {})[_FACTS])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        raise InputError(f"{path} is not a result of interp's store ({error}); delete it to have it computed again") from error
+        raise InputError(
+            f"{path} is not a result of interp's store ({error}); delete it to have it computed again"
+        ) from error
     return Result(record["kind"], path.stem, record["made_from"], record["facts"], table.to_pandas())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -39,7 +39,9 @@ class Head:
         """The head that `L5H3` names."""
         match = re.fullmatch(r"L(\d+)H(\d+)", text)
         if match is None:
-            raise InputError(f"'{text}' is not a head; heads are written like L5H3 (layer 5, head 3, zero-based)")
+            raise InputError(
+                f"'{text}' is not a head; heads are written like L5H3 (layer 5, head 3, zero-based)"
+            )
         return cls(int(match[1]), int(match[2]))
 
 
@@ -107,6 +109,10 @@ class PromptSet:
 
     def __len__(self) -> int:
         return len(self.prompts)
+
+    def subset(self, chosen: slice) -> PromptSet:
+        """Some of the prompts, in their order."""
+        return replace(self, prompts=self.prompts[chosen])
 
     def by_length(self) -> Iterator[tuple[int, ...]]:
         """Indices of the prompts, one group per token length: no batch is ever padded."""

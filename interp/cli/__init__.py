@@ -1,0 +1,23 @@
+"""The command line: `interp demo | suites | tasks | scan | patch | report | train`."""
+
+from __future__ import annotations
+
+import typer
+
+from interp.cli import catalogue, demo, report, train, work
+
+app = typer.Typer(
+    name="interp",
+    help="When does a capability appear in training, and which attention heads bring it?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("demo")(demo.demo)
+app.command("suites")(catalogue.suites)
+app.command("tasks")(catalogue.tasks)
+app.command("scan")(work.scan)
+app.command("patch")(work.patch)
+app.command("report")(report.report)
+app.command("train")(train.train)

@@ -38,7 +38,7 @@ class GPTNeoX(Model):
         """See `Model.embed`."""
         return self.module.gpt_neox.embed_in(tokens)
 
-    def attention(self, layer: int, resid: Float[Tensor, "prompt pos d_model"]) -> Attention:
+    def attention(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Attention:
         """See `Model.attention`."""
         block = self._layers[layer]
         prompts, length, _ = resid.shape
@@ -48,9 +48,9 @@ class GPTNeoX(Model):
         positions = torch.arange(length, device=resid.device)[None]
         cos, sin = self.module.gpt_neox.rotary_emb(resid, positions)
         query, key = apply_rotary_pos_emb(query, key, cos, sin)
-        scores = query @ key.transpose(2, 3) * block.attention.scaling
+        scores = query[:, :, first:] @ key.transpose(2, 3) * block.attention.scaling
         # -inf, not a large number: real models have scores below −1e5
-        future = torch.ones(length, length, dtype=torch.bool, device=resid.device).triu(1)
+        future = torch.ones(length, length, dtype=torch.bool, device=resid.device).triu(1)[first:]
         return Attention(scores.masked_fill(future, -torch.inf).softmax(-1), value)
 
     def project(

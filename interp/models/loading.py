@@ -13,7 +13,12 @@ from interp.models.weights import assign
 from interp.suites.folder import read_config
 from interp.values import Checkpoint, InputError, nearest
 
-DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+DTYPES = {
+    "float32": torch.float32,
+    "float64": torch.float64,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
 
 
 def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") -> Model:
@@ -61,3 +66,23 @@ def _device(device: str) -> str:
         reason = str(error).splitlines()[0]
         raise InputError(f"the device '{device}' cannot be used here: {reason}") from error
     return device
+
+
+class Loader:
+    """One module, many weights: the first checkpoint builds the model, later ones are copied into it."""
+
+    def __init__(self, dtype: str = "float32", device: str = "cpu"):
+        self._dtype, self._device = dtype, device
+        self._model: Model | None = None
+
+    def __call__(self, checkpoint: Checkpoint) -> Model:
+        """The model with this checkpoint's weights; a model got earlier from this loader now holds them too."""
+        model = self._model
+        if model is None:
+            model = load(checkpoint, self._dtype, self._device)
+        elif model.checkpoint.weights != checkpoint.weights:
+            self._model = None  # a swap that fails half-way leaves weights of two checkpoints
+            model.swap(checkpoint)
+            self_test(model)
+        self._model = model
+        return model

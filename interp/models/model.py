@@ -49,8 +49,11 @@ class Model(ABC):
         """The residual stream before the first layer."""
 
     @abstractmethod
-    def attention(self, layer: int, resid: Float[Tensor, "prompt pos d_model"]) -> Attention:
-        """The patterns and values that a layer computes from the residual stream before it."""
+    def attention(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Attention:
+        """The patterns and values that a layer computes from the residual stream before it.
+
+        Destinations from position `first` on only (−1: the last), every source.
+        """
 
     @abstractmethod
     def project(
@@ -77,17 +80,22 @@ class Model(ABC):
     def unembed(self, resid: Float[Tensor, "prompt d_model"]) -> Float[Tensor, "prompt vocab"]:
         """Logits from the final residual stream at one position."""
 
+    def first_needed(self, layer: int) -> int:
+        """The first position at which a layer's output still matters to the last position's logits."""
+        return -1 if layer == self.n_layers - 1 else 0
+
     def layer(
-        self, layer: int, resid: Float[Tensor, "prompt pos d_model"]
-    ) -> Float[Tensor, "prompt pos d_model"]:
-        """The residual stream after a layer."""
-        return self.finish(layer, resid, self.project(layer, mix(self.attention(layer, resid))))
+        self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0
+    ) -> Float[Tensor, "prompt dest d_model"]:
+        """The residual stream after a layer, at the positions from `first` on."""
+        attended = self.project(layer, mix(self.attention(layer, resid, first)))
+        return self.finish(layer, resid[:, first:], attended)
 
     @torch.no_grad()
     def resume(self, resid: Float[Tensor, "prompt pos d_model"], after: int) -> Float[Tensor, "prompt vocab"]:
         """Logits at the last position, given the residual stream after layer `after` (−1: the embedding)."""
         for layer in range(after + 1, self.n_layers):
-            resid = self.layer(layer, resid)
+            resid = self.layer(layer, resid, self.first_needed(layer))
         return self.unembed(resid[:, -1])
 
     def logits(self, tokens: Int[Tensor, "prompt pos"]) -> Float[Tensor, "prompt vocab"]:

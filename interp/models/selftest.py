@@ -51,7 +51,9 @@ def _fault(
         return "writing its own pattern changes its output"
     rows = torch.rand(shape, generator=generator).tril().to(pattern)
     written = Attention(rows / rows.sum(-1, keepdim=True), attention.value)
-    if _pattern_matters(model, layer, attention) and torch.equal(model.finish(layer, resid, model.project(layer, mix(written))), after):
+    if _pattern_matters(model, layer, attention) and torch.equal(
+        model.finish(layer, resid, model.project(layer, mix(written))), after
+    ):
         return "writing random patterns changes nothing"
     return None
 

@@ -43,9 +43,11 @@ def assign(module: torch.nn.Module, checkpoint: Checkpoint) -> None:
         own_name = unembedding if name in _UNEMBEDDING and unembedding else name
         target = targets.get(own_name)
         if target is None:
-            if _BUFFERS.search(name) or own_name not in targets and name in _UNEMBEDDING:
+            if _BUFFERS.search(name) or (own_name not in targets and name in _UNEMBEDDING):
                 continue
-            raise InputError(f"{checkpoint}: {checkpoint.folder} holds a tensor '{name}' that this model does not have")
+            raise InputError(
+                f"{checkpoint}: {checkpoint.folder} holds a tensor '{name}' that this model does not have"
+            )
         if target.shape != tensor.shape:
             raise InputError(
                 f"{checkpoint}: '{name}' has shape {tuple(tensor.shape)}, and the model's is {tuple(target.shape)}"
@@ -53,7 +55,9 @@ def assign(module: torch.nn.Module, checkpoint: Checkpoint) -> None:
         target.copy_(tensor)
         missing.discard(own_name)
     if missing:
-        raise InputError(f"{checkpoint}: {checkpoint.folder} lacks {len(missing)} tensors, '{min(missing)}' among them")
+        raise InputError(
+            f"{checkpoint}: {checkpoint.folder} lacks {len(missing)} tensors, '{min(missing)}' among them"
+        )
 
 
 def _unembedding_name(module: torch.nn.Module, targets: dict[str, torch.nn.Parameter]) -> str | None:

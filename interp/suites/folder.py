@@ -41,7 +41,9 @@ def folder_suite(root: Path, name: str | None = None) -> Suite:
 
 def _run(run_id: RunId, folder: Path, root: Path) -> Run | None:
     steps = dict(_numbered(folder, _STEP))
-    present = {step: path for step, path in steps.items() if weight_files(path) and (path / "config.json").is_file()}
+    present = {
+        step: path for step, path in steps.items() if weight_files(path) and (path / "config.json").is_file()
+    }
     if not present:
         return None
     missing = tuple(step for step in steps if step not in present)
@@ -57,7 +59,9 @@ def _numbered(folder: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, Pat
             continue
         number = int(match[1])
         if number in found:
-            raise InputError(f"{folder} holds both {found[number].name} and {path.name}: two folders for {number}")
+            raise InputError(
+                f"{folder} holds both {found[number].name} and {path.name}: two folders for {number}"
+            )
         found[number] = path
     yield from sorted(found.items())
 

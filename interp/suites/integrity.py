@@ -58,4 +58,3 @@ def distinct_steps(weights: Mapping[int, str]) -> tuple[int, ...]:
     last_start = {weights[step]: step for step in starts}
     kept = sorted(last_start.values())
     return tuple(step for i, step in enumerate(kept) if i == 0 or weights[step] != weights[kept[i - 1]])
-

@@ -1,0 +1,36 @@
+"""`interp demo`: the whole main job on the suite that ships with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interp.cli.answering import answering
+from interp.cli.options import Seeds, StoreFolder, chosen_seeds, chosen_tasks
+
+TASKS = ["string", "named_item", "counting", "ioi"]
+
+
+@answering
+def demo(
+    suite: Annotated[str, typer.Option(help="The suite to look at.")] = "nano-3l",
+    task: Annotated[
+        list[str] | None, typer.Option("--task", "-t", help="Tasks. Default: " + ", ".join(TASKS) + ".")
+    ] = None,
+    seeds: Seeds = None,
+    store: StoreFolder = Path(".interp/demo"),
+    out: Annotated[Path, typer.Option(help="The report to write.")] = Path("reports/demo.html"),
+) -> None:
+    """Find when four capabilities emerge in several seeds, rank the heads that bring them, and write a report."""
+    from interp import pipeline
+    from interp.report import text_tables, write
+    from interp.store import Store
+    from interp.suites import suite as find
+
+    kept, tasks, chosen = Store(store), chosen_tasks(task or TASKS), chosen_seeds(seeds)
+    pipeline.scan(find(suite), tasks, kept, chosen)
+    pipeline.patch(find(suite), tasks, kept, chosen)
+    print(text_tables(kept))
+    print(f"wrote {write(kept, out, command='interp demo')}")

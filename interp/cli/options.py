@@ -1,0 +1,61 @@
+"""Options that several commands share, and how their texts become values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interp.values import InputError, parse_seeds
+
+if TYPE_CHECKING:
+    from interp.provenance import Options
+    from interp.tasks import Form, Task
+
+SuiteName = Annotated[
+    str, typer.Argument(help="A suite's name (see `interp suites`) or a folder of checkpoints.")
+]
+TaskNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task",
+        "-t",
+        help="A task's name, NAME:single for its one-prompt form, or a .toml file; repeatable. Default: all.",
+    ),
+]
+Seeds = Annotated[str | None, typer.Option(help="Seeds, such as 0-3 or 0,2. Default: all of the suite.")]
+StoreFolder = Annotated[Path, typer.Option("--store", help="Where results are kept and found again.")]
+Json = Annotated[bool, typer.Option("--json", help="Print rows as JSON.")]
+Prompts = Annotated[int, typer.Option("--prompts", "-n", help="Prompts of each of the two sets of a task.")]
+Bos = Annotated[bool, typer.Option(help="Whether prompts begin with the BOS token.")]
+Dtype = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
+Device = Annotated[
+    str, typer.Option(help="cpu, or a device torch knows such as cuda (not tested by this project).")
+]
+Search = Annotated[str, typer.Option(help="bisection, or grid: every checkpoint is evaluated.")]
+
+DEFAULT_STORE = Path(".interp")
+
+
+def chosen_seeds(text: str | None) -> tuple[int, ...] | None:
+    """The seeds that an option names; `None` for all."""
+    return None if text is None else parse_seeds(text)
+
+
+def chosen_tasks(names: list[str] | None) -> list[tuple[Task, Form]]:
+    """The tasks that an option names, each once; all shipped ones where none is named."""
+    from interp.tasks import parse, task_names
+
+    wanted = names or list(task_names())
+    double = {name for name in wanted if wanted.count(name) > 1}
+    if double:
+        raise InputError(f"--task {min(double)} is given twice")
+    return [parse(name) for name in wanted]
+
+
+def settings(prompts: int, bos: bool, dtype: str, device: str, search: str) -> Options:
+    """The options that results depend on."""
+    from interp.provenance import Options
+
+    return Options(prompts=prompts, bos=bos, dtype=dtype, device=device, search=search)  # pyright: ignore[reportArgumentType]

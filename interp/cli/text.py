@@ -1,0 +1,113 @@
+"""Frames as the text or JSON that a command prints."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Rows as one JSON list; what is unknown (NaN, NA) is null."""
+    print(
+        json.dumps(
+            [{key: _plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False
+        )
+    )
+
+
+def print_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
+    """Rows as aligned columns, or a sentence where there are none."""
+    if not rows:
+        print(empty)
+        return
+    names = list(rows[0])
+    cells = [[_shown(row[name]) for name in names] for row in rows]
+    widths = [max(len(line[i]) for line in [names, *cells]) for i in range(len(names))]
+    for line in [names, *cells]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """What `scan --json` prints of each run and task."""
+    return [
+        {
+            "run": _run(row), "seed": row["seed"], "task": row["task"], "status": row["status"],
+            "bracket": _pair(row, "pre", "post"), "p": _pair(row, "p_pre", "p_post"),
+            "solved": _pair(row, "share_pre", "share_post"), "threshold": row["threshold"],
+            "monotone": row["monotone"], "steps": list(row["steps"]), "solved_at_steps": list(row["shares"]),
+        }
+        for row in frame.to_dict("records")
+    ]  # fmt: skip
+
+
+def patch_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """What `patch --json` prints of each run, task, direction and head."""
+    scores = [name for name in frame if str(name).endswith(("_pre", "_post")) and name != "label_pre"]
+    return [
+        {
+            "run": _run(row), "seed": row["seed"], "task": row["task"], "bracket": [row["pre"], row["post"]],
+            "direction": row["direction"], "head": f"L{row['layer']}H{row['head']}",
+            "delta_p": row["delta_p"], "interval": [row["low"], row["high"]], "rank": row["rank"],
+            "label": row["label"], "label_pre": row["label_pre"],
+            "signatures": {str(name): row[name] for name in scores},
+        }
+        for row in frame.to_dict("records")
+    ]  # fmt: skip
+
+
+def short_scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """What `scan` prints of each run and task."""
+    keep = ("run", "task", "status", "bracket", "solved", "p", "monotone")
+    rows = [{name: row[name] for name in keep} for row in scan_rows(frame)]
+    return [
+        row | {"steps evaluated": len(full["steps"])}
+        for row, full in zip(rows, scan_rows(frame), strict=True)
+    ]
+
+
+def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
+    """What `patch` prints: the first heads of each run, task and direction."""
+    keep = ("run", "task", "bracket", "direction", "rank", "head", "delta_p", "interval", "label")
+    return [{name: row[name] for name in keep} for row in patch_rows(frame) if row["rank"] <= top]
+
+
+def _run(row: Mapping[str, Any]) -> str:
+    from interp.values import RunId
+
+    return str(RunId(row["suite"], _plain(row["seed"])))
+
+
+def _pair(row: Mapping[str, Any], first: str, second: str) -> list[Any] | None:
+    pair = [_plain(row[first]), _plain(row[second])]
+    return None if None in pair else pair
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    unknown = (
+        value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
+    )
+    return None if unknown else value
+
+
+def _shown(value: Any) -> str:
+    value = _plain(value)
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, list):
+        return " … ".join(_shown(inner) for inner in value)
+    return str(value)

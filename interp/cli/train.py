@@ -1,0 +1,26 @@
+"""`interp train`: the shipped suites from nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interp.cli.answering import answering
+from interp.values import parse_seeds
+
+
+@answering
+def train(
+    size: Annotated[str, typer.Argument(help="nano-2l or nano-3l.")],
+    out: Annotated[
+        Path, typer.Option(help="The folder to write the suite to; a run that was stopped goes on.")
+    ],
+    seeds: Annotated[str, typer.Option(help="Seeds, such as 0-5.")] = "0-5",
+) -> None:
+    """Train a suite of small models, with checkpoints, as a folder that every other command reads."""
+    from interp.training import train as run
+
+    run(size, parse_seeds(seeds), out)
+    print(f"wrote {out}")

@@ -1,0 +1,84 @@
+"""`interp scan` and `interp patch`: when, and which heads."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from interp.cli.answering import answering
+from interp.cli.options import (
+    DEFAULT_STORE,
+    Bos,
+    Device,
+    Dtype,
+    Json,
+    Prompts,
+    Search,
+    Seeds,
+    StoreFolder,
+    SuiteName,
+    TaskNames,
+    chosen_seeds,
+    chosen_tasks,
+    settings,
+)
+from interp.cli.text import patch_rows, print_json, print_table, scan_rows, short_patch_rows, short_scan_rows
+
+
+@answering
+def scan(
+    suite: SuiteName,
+    task: TaskNames = None,
+    seeds: Seeds = None,
+    search: Search = "bisection",
+    prompts: Prompts = 64,
+    bos: Bos = True,
+    dtype: Dtype = "float32",
+    device: Device = "cpu",
+    store: StoreFolder = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """Find the step at which each task emerges in each run."""
+    from interp import pipeline
+    from interp.store import Store
+    from interp.suites import suite as find
+
+    options = settings(prompts, bos, dtype, device, search)
+    found = pipeline.scan(find(suite), chosen_tasks(task), Store(store), chosen_seeds(seeds), options)
+    if json:
+        print_json(scan_rows(found))
+    else:
+        print_table(short_scan_rows(found), "there was nothing to scan")
+
+
+@answering
+def patch(
+    suite: SuiteName,
+    task: TaskNames = None,
+    seeds: Seeds = None,
+    pre: Annotated[int | None, typer.Option(help="The earlier step, in place of the bracket's.")] = None,
+    post: Annotated[int | None, typer.Option(help="The later step, in place of the bracket's.")] = None,
+    search: Search = "bisection",
+    prompts: Prompts = 64,
+    bos: Bos = True,
+    dtype: Dtype = "float32",
+    device: Device = "cpu",
+    store: StoreFolder = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """Rank the heads whose attention patterns bring a task (denoising) or break it (noising)."""
+    from interp import pipeline
+    from interp.store import Store
+    from interp.suites import suite as find
+
+    options = settings(prompts, bos, dtype, device, search)
+    found = pipeline.patch(
+        find(suite), chosen_tasks(task), Store(store), chosen_seeds(seeds), options, pre, post
+    )
+    if json:
+        print_json(patch_rows(found))
+    else:
+        print_table(
+            short_patch_rows(found), "no task has a bracket in these runs, so there is nothing to patch"
+        )

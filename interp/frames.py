@@ -1,0 +1,176 @@
+"""Values of the stages as rows of the tables of docs/design.md §6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from interp.comparison import Agreement
+from interp.emergence import Emergence
+from interp.ranking import HeadSet, Interval, Ranking
+from interp.signatures import SCORES, Signatures, label
+from interp.tasks import TaskTokenizer
+from interp.values import Direction, Head, PromptSet
+
+Grid = Float[np.ndarray, "layer head"]
+
+
+def prompt_rows(prompts: PromptSet, tokenizer: TaskTokenizer) -> pd.DataFrame:
+    """Table `prompts`."""
+    return pd.DataFrame(
+        {
+            "prompt": i,
+            "text": prompt.text,
+            "tokens": list(prompt.tokens),
+            "pieces": tokenizer.pieces(prompt.tokens),
+            "answer": prompt.answer,
+            "answer_text": tokenizer.piece(prompt.answer),
+            "foil": -1 if prompt.foil is None else prompt.foil,
+            "foil_text": "" if prompt.foil is None else tokenizer.piece(prompt.foil),
+            "layout": prompt.layout,
+        }
+        for i, prompt in enumerate(prompts.prompts)
+    )
+
+
+def emergence_rows(found: Mapping[str, Emergence], ps: Mapping[str, Mapping[int, float]]) -> pd.DataFrame:
+    """Table `emergence`; `ps[task][step]` is the mean p(answer) on the search prompts."""
+    rows = []
+    for task, result in found.items():
+        bracket = result.bracket
+        share = dict(zip(result.steps, result.shares, strict=True))
+        ends = {} if bracket is None else {"pre": bracket.pre, "post": bracket.post}
+        rows.append(
+            {"task": task, "status": str(result.status), "pre": pd.NA, "post": pd.NA}
+            | ends
+            | {f"share_{end}": share[step] for end, step in ends.items()}
+            | {f"p_{end}": ps[task][step] for end, step in ends.items()}
+            | {
+                "threshold": result.threshold,
+                "monotone": result.monotone,
+                "steps": list(result.steps),
+                "shares": list(result.shares),
+                "ps": [ps[task][step] for step in result.steps],
+            }
+        )
+    columns = ["task", "status", "pre", "post", "share_pre", "share_post", "p_pre", "p_post"]
+    frame = pd.DataFrame(rows).reindex(columns=[*columns, "threshold", "monotone", "steps", "shares", "ps"])
+    numbers = dict.fromkeys(columns[4:], "float64") | {"pre": "Int64", "post": "Int64"}
+    return frame.astype(numbers)
+
+
+def effect_rows(
+    direction: Direction,
+    delta_p: Float[np.ndarray, "prompt layer head"],
+    p_recipient: Float[np.ndarray, "prompt"],
+    p_donor: Float[np.ndarray, "prompt"],
+) -> pd.DataFrame:
+    """Table `effects` for one direction."""
+    prompt, layer, head = (axis.ravel() for axis in np.indices(delta_p.shape))
+    return pd.DataFrame(
+        {
+            "direction": str(direction),
+            "prompt": prompt,
+            "layer": layer,
+            "head": head,
+            "delta_p": delta_p.ravel(),
+            "p_recipient": p_recipient[prompt],
+            "p_donor": p_donor[prompt],
+        }
+    )
+
+
+def effects_from_rows(
+    rows: pd.DataFrame, direction: Direction
+) -> tuple[Float[np.ndarray, "prompt layer head"], Float[np.ndarray, "prompt"]]:
+    """Δp of every prompt and head, and the gap p_donor − p_recipient of every prompt, back from table `effects`."""
+    rows = rows[rows["direction"] == str(direction)].sort_values(["prompt", "layer", "head"])
+    shape = tuple(int(rows[axis].max()) + 1 for axis in ("prompt", "layer", "head"))
+    gap = (rows["p_donor"] - rows["p_recipient"]).to_numpy().reshape(shape)[:, 0, 0]
+    return rows["delta_p"].to_numpy().reshape(shape), gap
+
+
+def joint_row(
+    direction: Direction, heads: HeadSet, effect: Interval, share: Interval, gap: Interval
+) -> dict[str, object]:
+    """One row of table `joint`."""
+    members = [str(Head(int(layer), int(head))) for layer, head in np.argwhere(heads.mask)]
+    return {
+        "direction": str(direction), "k": heads.k, "set": heads.name, "draw": heads.draw, "heads": members,
+        "delta_p": effect.mean, "low": effect.low, "high": effect.high,
+        "recovered": share.mean, "recovered_low": share.low, "recovered_high": share.high,
+        "gap": gap.mean, "gap_low": gap.low, "gap_high": gap.high,
+    }  # fmt: skip
+
+
+def signature_rows(found: Signatures) -> pd.DataFrame:
+    """Table `signatures`."""
+    frames = []
+    for score in SCORES:
+        grid = found.value[score]
+        layer, head = (axis.ravel() for axis in np.indices(grid.shape))
+        frames.append(
+            pd.DataFrame(
+                {
+                    "layer": layer,
+                    "head": head,
+                    "score": score,
+                    "value": grid.ravel(),
+                    "uniform": found.uniform[score],
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def scores_from_rows(rows: pd.DataFrame) -> dict[str, Grid]:
+    """Every score of every head, back from table `signatures`."""
+    found = {}
+    for score, part in rows.groupby("score"):
+        found[str(score)] = part.pivot(index="layer", columns="head", values="value").to_numpy()
+    return found
+
+
+def head_rows(ranking: Ranking, pre: Mapping[str, Grid], post: Mapping[str, Grid]) -> pd.DataFrame:
+    """Table `heads` for one direction, first-ranked first."""
+    rows = []
+    for layer, head in ranking.order():
+        at = (layer, head)
+        scores = {
+            f"{s}_{end}": float(grid[s][at]) for s in SCORES for end, grid in (("pre", pre), ("post", post))
+        }
+        rows.append(
+            {
+                "direction": str(ranking.direction), "layer": layer, "head": head,
+                "delta_p": float(ranking.mean[at]), "low": float(ranking.low[at]), "high": float(ranking.high[at]),
+                "rank": int(ranking.rank[at]),
+                "label": label({s: scores[f"{s}_post"] for s in SCORES}),
+                "label_pre": label({s: scores[f"{s}_pre"] for s in SCORES}),
+            }
+            | scores
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def agreement_rows(direction: Direction, found: Iterable[Agreement]) -> pd.DataFrame:
+    """Table `agreement` for one direction."""
+    return pd.DataFrame([{"direction": str(direction)} | one._asdict() for one in found])
+
+
+def pattern_rows(
+    end: str, heads: Sequence[Head], pattern: Float[np.ndarray, "layer head dest src"]
+) -> pd.DataFrame:
+    """Table `patterns` for one end of the bracket: what lies on and below the diagonal."""
+    dest, src = np.tril_indices(pattern.shape[-1])
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "end": end, "layer": head.layer, "head": head.head, "dest": dest, "src": src,
+                "weight": pattern[head.layer, head.head][dest, src].astype("float32"),
+            }
+        )
+        for head in heads
+    )  # fmt: skip

@@ -1,0 +1,83 @@
+"""What a result is made from (its key) and what is told beside it (its facts)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from interp.emergence import Search
+from interp.values import Checkpoint, InputError, PromptSet, RunId
+
+_PACKAGES = ("interp", "torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Settings that results depend on; all of them are part of a result's key where it depends on them."""
+
+    prompts: int = 64
+    bos: bool = True
+    dtype: str = "float32"
+    device: str = "cpu"
+    search: Search = "bisection"
+    resamples: int = 2000
+    draws: int = 20
+
+    def __post_init__(self) -> None:
+        if self.search not in ("bisection", "grid"):
+            raise InputError(f"'{self.search}' is not a way to search; known: bisection, grid")
+        for name in ("prompts", "resamples", "draws"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; needed: 1 or more")
+
+    @property
+    def forward(self) -> dict[str, Any]:
+        """What a forward pass depends on beside weights and tokens; of the device its kind (cpu, cuda)."""
+        return {"dtype": self.dtype, "device": self.device.split(":")[0], "bos": self.bos}
+
+
+def prompts_digest(prompts: PromptSet) -> str:
+    """Sha256 of a prompt set's token ids, answers and foils."""
+    content = [(prompt.tokens, prompt.answer, prompt.foil) for prompt in prompts.prompts]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def of_run(run: RunId) -> dict[str, Any]:
+    """A run's identity."""
+    return {"suite": run.suite, "seed": run.seed}
+
+
+def of_checkpoints(checkpoints: Sequence[Checkpoint]) -> dict[str, Any]:
+    """Which weights, of which run and steps."""
+    return of_run(checkpoints[0].run) | {
+        "steps": [checkpoint.step for checkpoint in checkpoints],
+        "weights": [checkpoint.weights for checkpoint in checkpoints],
+    }
+
+
+def of_prompts(prompts: PromptSet) -> dict[str, Any]:
+    """Which prompts, in which tokenizer."""
+    return {
+        "task": prompts.task,
+        "task_version": prompts.version,
+        "role": prompts.role,
+        "prompts": prompts_digest(prompts),
+        "tokenizer": prompts.tokenizer,
+    }
+
+
+def facts(made_from: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """What stands beside a result: what it was made from, further facts, and the versions that made it."""
+    return {**made_from, **more, "versions": versions()}
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers depend on."""
+    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
