@@ -29,7 +29,20 @@ _HOME = {
     "Status": "interp.values",
 }
 
-__all__ = sorted([*_HOME, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [
+    "Bracket",
+    "Checkpoint",
+    "Direction",
+    "Head",
+    "InputError",
+    "RunId",
+    "Status",
+    "Store",
+    "__version__",
+    "bridge",
+    "load",
+    "suite",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ VERSION = 1
 
 
 class Agreement(NamedTuple):
-    """Spearman's ρ over heads of |Δp| with |change of a score|; p two-sided by permutation; NaN if either is constant."""
+    """Spearman's ρ over heads of |Δp| with |change of a score|; p two-sided by permutation. NaN if one is constant."""
 
     score: str
     rho: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from interp.values import Bracket, InputError, Status
@@ -96,7 +97,7 @@ def _next_step(
 def _bracket(task: str, seen: Mapping[int, Mapping[str, float]], threshold: float) -> Bracket | None:
     """The earliest known pass and the last evaluated step before it, which failed."""
     visited = sorted(seen)
-    for before, step in zip(visited, visited[1:], strict=False):
+    for before, step in pairwise(visited):
         if seen[before][task] >= threshold:
             return None  # it passes at the first step: there is nothing before it
         if seen[step][task] >= threshold:

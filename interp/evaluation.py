@@ -10,8 +10,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from interp.models.batches import tensors
 from interp.models.model import Model
-from interp.values import InputError, PromptSet
+from interp.values import PromptSet
 
 VERSION = 1
 
@@ -61,10 +62,6 @@ def judge(
     logits: Float[Tensor, "prompt vocab"], answers: Int[Tensor, "prompt"], foils: Int[Tensor, "prompt"]
 ) -> Verdicts:
     """The verdicts that logits at the answer position give; `foils` is −1 where a prompt has none."""
-    if int(answers.max()) >= logits.shape[-1]:
-        raise InputError(
-            f"an answer is token {int(answers.max())}, and the model's vocabulary has {logits.shape[-1]}"
-        )
     exact = logits.double()
     own = exact.gather(1, answers[:, None])
     others = exact.scatter(1, answers[:, None], -torch.inf)
@@ -94,23 +91,4 @@ def evaluate(model: Model, prompts: PromptSet, batch: int = 64) -> Verdicts:
             parts.append(judge(model.logits(tokens), answers, foils))
             order.extend(chosen)
     back = np.argsort(order)
-    return Verdicts(
-        *(np.concatenate([getattr(part, name) for part in parts])[back] for name in vars(parts[0]))
-    )
-
-
-def tensors(
-    prompts: PromptSet, chosen: tuple[int, ...], model: Model
-) -> tuple[Int[Tensor, "prompt pos"], Int[Tensor, "prompt"], Int[Tensor, "prompt"]]:
-    """Token ids, answers and foils (−1: none) of some prompts of one length, on the model's device."""
-    some = [prompts.prompts[i] for i in chosen]
-    tokens = torch.tensor([prompt.tokens for prompt in some], device=model.device)
-    vocab = model.module.get_input_embeddings().weight.shape[0]
-    if int(tokens.max()) >= vocab:
-        raise InputError(
-            f"{prompts.task}: a prompt holds token {int(tokens.max())}, and {model.checkpoint} has {vocab} tokens: "
-            "the tokenizer is not the model's"
-        )
-    answers = torch.tensor([prompt.answer for prompt in some], device=model.device)
-    foils = torch.tensor([-1 if prompt.foil is None else prompt.foil for prompt in some], device=model.device)
-    return tokens, answers, foils
+    return Verdicts(*(np.concatenate([getattr(part, name) for part in parts])[back] for name in vars(parts[0])))

@@ -87,10 +87,10 @@ def effects_from_rows(
     rows: pd.DataFrame, direction: Direction
 ) -> tuple[Float[np.ndarray, "prompt layer head"], Float[np.ndarray, "prompt"]]:
     """Δp of every prompt and head, and the gap p_donor − p_recipient of every prompt, back from table `effects`."""
-    rows = rows[rows["direction"] == str(direction)].sort_values(["prompt", "layer", "head"])
-    shape = tuple(int(rows[axis].max()) + 1 for axis in ("prompt", "layer", "head"))
-    gap = (rows["p_donor"] - rows["p_recipient"]).to_numpy().reshape(shape)[:, 0, 0]
-    return rows["delta_p"].to_numpy().reshape(shape), gap
+    one = rows.loc[rows["direction"] == str(direction)].sort_values(by=["prompt", "layer", "head"])
+    shape = tuple(int(one[axis].to_numpy().max()) + 1 for axis in ("prompt", "layer", "head"))
+    gap = (one["p_donor"].to_numpy() - one["p_recipient"].to_numpy()).reshape(shape)[:, 0, 0]
+    return one["delta_p"].to_numpy().reshape(shape), gap
 
 
 def joint_row(
@@ -139,9 +139,7 @@ def head_rows(ranking: Ranking, pre: Mapping[str, Grid], post: Mapping[str, Grid
     rows = []
     for layer, head in ranking.order():
         at = (layer, head)
-        scores = {
-            f"{s}_{end}": float(grid[s][at]) for s in SCORES for end, grid in (("pre", pre), ("post", post))
-        }
+        scores = {f"{s}_{end}": float(grid[s][at]) for s in SCORES for end, grid in (("pre", pre), ("post", post))}
         rows.append(
             {
                 "direction": str(ranking.direction), "layer": layer, "head": head,
@@ -160,9 +158,7 @@ def agreement_rows(direction: Direction, found: Iterable[Agreement]) -> pd.DataF
     return pd.DataFrame([{"direction": str(direction)} | one._asdict() for one in found])
 
 
-def pattern_rows(
-    end: str, heads: Sequence[Head], pattern: Float[np.ndarray, "layer head dest src"]
-) -> pd.DataFrame:
+def pattern_rows(end: str, heads: Sequence[Head], pattern: Float[np.ndarray, "layer head dest src"]) -> pd.DataFrame:
     """Table `patterns` for one end of the bracket: what lies on and below the diagonal."""
     dest, src = np.tril_indices(pattern.shape[-1])
     return pd.concat(

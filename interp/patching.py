@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from interp.evaluation import tensors
+from interp.models.batches import tensors
 from interp.models.model import Attention, Model, mix
 from interp.values import InputError, PromptSet
 
@@ -148,9 +148,7 @@ def _check(
 ) -> None:
     if not bool(torch.isfinite(logits).all()):
         model.logits(tokens)  # names the layer where the unpatched model is the cause
-        raise InputError(
-            f"{model.checkpoint}: patched logits are not finite; the donor's patterns are not to be used"
-        )
+        raise InputError(f"{model.checkpoint}: patched logits are not finite; the donor's patterns are not to be used")
     if not torch.equal(logits[1:], logits[:1].expand_as(logits[1:])):
         return
     # patterns of one model in batches of two sizes can differ by a unit of rounding

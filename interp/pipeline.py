@@ -15,6 +15,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from interp import comparison, emergence, evaluation, frames, patching, ranking, signatures
+from interp.models.batches import tensors
 from interp.models.loading import Loader
 from interp.provenance import Options, facts, of_checkpoints, of_prompts, of_run
 from interp.store import Store
@@ -29,7 +30,7 @@ _SHOWN = 2
 
 @dataclass(frozen=True)
 class Asked:
-    """A task put to one tokenizer: the prompts that the bracket is chosen on, and those that effects are measured on."""
+    """A task put to one tokenizer: prompts that the bracket is chosen on, and prompts that effects are measured on."""
 
     search: PromptSet
     effect: PromptSet
@@ -104,11 +105,12 @@ def scan_run(bench: Bench) -> pd.DataFrame:
         def shares(step: int) -> dict[str, float]:
             asked = bench.asked.items()
             seen[step] = {task: evaluate(bench, bench.checkpoints[step], one.search) for task, one in asked}
-            return {task: float(rows["solved"].mean()) for task, rows in seen[step].items()}
+            return {task: float(rows["solved"].to_numpy().mean()) for task, rows in seen[step].items()}
 
         found = emergence.search(steps, shares, thresholds, bench.options.search)
         ps = {
-            task: {step: float(rows[task]["p"].mean()) for step, rows in seen.items()} for task in bench.asked
+            task: {step: float(rows[task]["p"].to_numpy().mean()) for step, rows in seen.items()}
+            for task in bench.asked
         }
         return frames.emergence_rows(found, ps)
 
@@ -164,9 +166,7 @@ def patch(
 def _brackets(bench: Bench, pre: int | None, post: int | None) -> list[tuple[str, Bracket]]:
     if pre is not None and post is not None:
         if bench.run.at(pre).weights == bench.run.at(post).weights:
-            raise InputError(
-                f"{bench.run.id}: steps {pre} and {post} have equal weights; there is nothing to patch"
-            )
+            raise InputError(f"{bench.run.id}: steps {pre} and {post} have equal weights; there is nothing to patch")
         return [(task, Bracket(pre, post)) for task in bench.asked]
     rows = scan_run(bench).dropna(subset=["pre"])
     return [(row.task, Bracket(int(row.pre), int(row.post))) for row in rows.itertuples()]  # pyright: ignore
@@ -193,7 +193,7 @@ def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:
 
 
 def _top_heads(heads: pd.DataFrame) -> list[Head]:
-    top = heads[heads["rank"] <= _SHOWN].sort_values(["rank", "direction"])
+    top = heads.loc[heads["rank"] <= _SHOWN].sort_values(by=["rank", "direction"])
     return list(dict.fromkeys(Head(int(row.layer), int(row.head)) for row in top.itertuples()))  # pyright: ignore
 
 
@@ -248,9 +248,7 @@ class Ends:
         rows = []
         for direction, recipient, donor in _DIRECTIONS:
             delta_p, gap = frames.effects_from_rows(effects, direction)
-            choose, measure = (
-                (slice(0, None, 2), slice(1, None, 2)) if len(gap) > 1 else (slice(None), slice(None))
-            )
+            choose, measure = (slice(0, None, 2), slice(1, None, 2)) if len(gap) > 1 else (slice(None), slice(None))
             order = ranking.rank_heads(delta_p[choose], direction, resamples=1)
             sets = [*ranking.head_sets(order, self.bench.options.draws)]
             measured = self.asked.subset(measure)
@@ -278,20 +276,16 @@ class Ends:
 
     def _task_signatures(self, end: str) -> signatures.Signatures:
         model = self.bench.loader(self.at[end])
-        tokens = [evaluation.tensors(self.asked, group, model)[0] for group in self.asked.by_length()]
+        tokens = [tensors(self.asked, group, model)[0] for group in self.asked.by_length()]
         return signatures.signatures(zip(tokens, self.read(end), strict=True))
 
     def _random_signatures(self, end: str) -> signatures.Signatures:
         model = self.bench.loader(self.at[end])
         bos = self.bench.known.bos_id if self.bench.options.bos else None
         samples = signatures.repeated_random(self.bench.known.plain_ids, bos)
-        return signatures.signatures(
-            [(tokens, model.patterns(tokens.to(model.device))) for tokens in samples]
-        )
+        return signatures.signatures([(tokens, model.patterns(tokens.to(model.device))) for tokens in samples])
 
-    def heads(
-        self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]
-    ) -> pd.DataFrame:
+    def heads(self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]) -> pd.DataFrame:
         """Table `heads`, both directions."""
         found = []
         for direction, _, _ in _DIRECTIONS:
@@ -315,7 +309,7 @@ class Ends:
         found = []
         for end in self.at:
             model = self.bench.loader(self.at[end])
-            tokens, _, _ = evaluation.tensors(self.asked, (0,), model)
+            tokens, _, _ = tensors(self.asked, (0,), model)
             found.append(frames.pattern_rows(end, heads, model.patterns(tokens)[:, 0].cpu().numpy()))
         return pd.concat(found, ignore_index=True)
 

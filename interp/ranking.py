@@ -68,9 +68,7 @@ def interval(values: Float[np.ndarray, "prompt"], resamples: int = 2000) -> Inte
     return Interval(float(values.mean()), *(float(end) for end in ends(resampled_means(values, resamples))))
 
 
-def rank_heads(
-    delta_p: Float[np.ndarray, "prompt layer head"], direction: Direction, resamples: int = 2000
-) -> Ranking:
+def rank_heads(delta_p: Float[np.ndarray, "prompt layer head"], direction: Direction, resamples: int = 2000) -> Ranking:
     """Heads ordered by mean Δp in the direction's sign; ties keep the order of layer and head."""
     mean = delta_p.mean(0)
     unknown = np.full_like(mean, np.nan)

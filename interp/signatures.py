@@ -1,4 +1,4 @@
-"""What a head's attention pattern looks like: previous-token, induction, duplicate-token, first-token, order parameters.
+"""What a head's attention pattern looks like: previous-token, induction, first-token …, and order parameters.
 
 All scores read rows from the third on (`FIRST_ROW`): in the second row the previous token is also the first, and a sink
 would read as previous-token or pooling.
@@ -17,7 +17,7 @@ from torch import Tensor
 VERSION = 1
 FIRST_ROW = 2
 
-MASS_SCORES = ("previous_token", "induction", "duplicate_token", "first_token")
+MASS_SCORES: tuple[str, ...] = ("previous_token", "induction", "duplicate_token", "first_token")
 ORDER_PARAMETERS = ("a_1", "a_G", "sink")
 SCORES = (*MASS_SCORES, *ORDER_PARAMETERS, "coverage")
 
@@ -40,8 +40,8 @@ Sample = tuple[Int[Tensor, "_prompt _pos"], Float[Tensor, "layer _prompt head _d
 def sources(tokens: Int[Tensor, "prompt pos"]) -> dict[str, Float[Tensor, "prompt dest src"]]:
     """1 where attention from `dest` to `src` counts for a mass score, else 0; rows before the third are 0.
 
-    previous_token: src = dest − 1. duplicate_token: src < dest holds the token of dest. induction: src < dest follows an
-    earlier copy of the token of dest (prefix matching, Olsson et al. 2022). first_token: src = 0.
+    previous_token: src = dest − 1. duplicate_token: src < dest holds the token of dest. induction: src < dest follows
+    an earlier copy of the token of dest (prefix matching, Olsson et al. 2022). first_token: src = 0.
     """
     length = tokens.shape[1]
     before = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril(-1)
@@ -130,10 +130,7 @@ def _scores(samples: list[Sample]) -> dict[str, Float[np.ndarray, "layer head"]]
             rows[name] += int(mask.any(-1).sum())
         projection.add(pattern, causal_basis(tokens.shape[1]))
     coefficients, coverage = projection.solve()
-    found = {
-        name: (mass[name] / rows[name] if rows[name] else mass[name] * torch.nan).numpy()
-        for name in MASS_SCORES
-    }
+    found = {name: (mass[name] / rows[name] if rows[name] else mass[name] * torch.nan).numpy() for name in MASS_SCORES}
     found |= {name: coefficients[..., i].numpy() for i, name in enumerate(ORDER_PARAMETERS)}
     return found | {"coverage": coverage.numpy()}
 

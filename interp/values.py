@@ -39,9 +39,7 @@ class Head:
         """The head that `L5H3` names."""
         match = re.fullmatch(r"L(\d+)H(\d+)", text)
         if match is None:
-            raise InputError(
-                f"'{text}' is not a head; heads are written like L5H3 (layer 5, head 3, zero-based)"
-            )
+            raise InputError(f"'{text}' is not a head; heads are written like L5H3 (layer 5, head 3, zero-based)")
         return cls(int(match[1]), int(match[2]))
 
 

@@ -9,7 +9,7 @@ from jaxtyping import install_import_hook
 
 _CHECKS = install_import_hook("interp", "beartype.beartype")
 
-from tests.planted import PlantedRun, plant
+from tests.planted import PlantedRun, plant  # noqa: E402 - after the hook, so that interp is checked
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,24 @@ from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
 from interp.values import Head
 
-WORDS = ["<|endoftext|>", "<unk>", "salt", "bear", "moon", "fox", "stone", "lamp", "boat", "tree", "king", "bird", "fish", "wolf", "gold", "iron"]
+WORDS = [
+    "<|endoftext|>",
+    "<unk>",
+    "salt",
+    "bear",
+    "moon",
+    "fox",
+    "stone",
+    "lamp",
+    "boat",
+    "tree",
+    "king",
+    "bird",
+    "fish",
+    "wolf",
+    "gold",
+    "iron",
+]
 STEPS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 HEAD = Head(1, 2)
 LAYERS, HEADS, WIDTH, D_HEAD = 2, 4, 64, 16
@@ -57,9 +74,7 @@ def config() -> GPTNeoXConfig:
 def write_step(folder: Path, step: int, on: bool) -> None:
     folder.mkdir(parents=True)
     module = hand_set(step, on)
-    tensors = {
-        name.replace("lm_head", "embed_out"): value.half() for name, value in module.state_dict().items()
-    }
+    tensors = {name.replace("lm_head", "embed_out"): value.half() for name, value in module.state_dict().items()}
     save_file(tensors, folder / "model.safetensors")
     stated = config().to_dict() | {"architectures": ["GPTNeoXForCausalLM"], "dtype": "float16"}
     (folder / "config.json").write_text(json.dumps(stated))

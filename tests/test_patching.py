@@ -129,9 +129,7 @@ def test_donor_of_another_shape_is_refused_with_both_shapes(planted: PlantedRun)
     prompts = prompt_set()
     model = at(planted, planted.planted_at)
     three_layers = tuple(given[[0, 1, 1]] for given in patching.patterns(model, prompts))
-    with pytest.raises(
-        InputError, match=r"\(3, 6, 4, 7, 7\) and planted/seed0 step 64 needs \(2, 6, 4, 7, 7\)"
-    ):
+    with pytest.raises(InputError, match=r"\(3, 6, 4, 7, 7\) and planted/seed0 step 64 needs \(2, 6, 4, 7, 7\)"):
         patching.single(model, prompts, three_layers)
 
 

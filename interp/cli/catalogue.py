@@ -47,9 +47,7 @@ def tasks(
     name: Annotated[
         str | None, typer.Argument(help="One task (NAME, NAME:single or a .toml file): its prompts.")
     ] = None,
-    suite: Annotated[
-        str | None, typer.Option(help="The suite or folder whose tokenizer makes the ids.")
-    ] = None,
+    suite: Annotated[str | None, typer.Option(help="The suite or folder whose tokenizer makes the ids.")] = None,
     role: Annotated[str, typer.Option(help="search or effect: which of the two prompt sets.")] = "search",
     prompts: Prompts = 8,
     bos: Bos = True,

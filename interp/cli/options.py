@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from interp.provenance import Options
     from interp.tasks import Form, Task
 
-SuiteName = Annotated[
-    str, typer.Argument(help="A suite's name (see `interp suites`) or a folder of checkpoints.")
-]
+SuiteName = Annotated[str, typer.Argument(help="A suite's name (see `interp suites`) or a folder of checkpoints.")]
 TaskNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,9 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print rows as JSON.")]
 Prompts = Annotated[int, typer.Option("--prompts", "-n", help="Prompts of each of the two sets of a task.")]
 Bos = Annotated[bool, typer.Option(help="Whether prompts begin with the BOS token.")]
 Dtype = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
-Device = Annotated[
-    str, typer.Option(help="cpu, or a device torch knows such as cuda (not tested by this project).")
-]
+Device = Annotated[str, typer.Option(help="cpu, or a device torch knows such as cuda (not tested by this project).")]
 Search = Annotated[str, typer.Option(help="bisection, or grid: every checkpoint is evaluated.")]
 
 DEFAULT_STORE = Path(".interp")

@@ -12,9 +12,7 @@ from interp.cli.answering import answering
 
 @answering
 def report(
-    stores: Annotated[
-        list[Path], typer.Argument(help="Folders that scan, patch or demo wrote their results to.")
-    ],
+    stores: Annotated[list[Path], typer.Argument(help="Folders that scan, patch or demo wrote their results to.")],
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("reports/report.html"),
     title: Annotated[str | None, typer.Option(help="The report's title.")] = None,
 ) -> None:

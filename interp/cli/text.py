@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
     """Rows as one JSON list; what is unknown (NaN, NA) is null."""
     print(
-        json.dumps(
-            [{key: _plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False
-        )
+        json.dumps([{key: _plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False)
     )
 
 
@@ -64,10 +62,7 @@ def short_scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What `scan` prints of each run and task."""
     keep = ("run", "task", "status", "bracket", "solved", "p", "monotone")
     rows = [{name: row[name] for name in keep} for row in scan_rows(frame)]
-    return [
-        row | {"steps evaluated": len(full["steps"])}
-        for row, full in zip(rows, scan_rows(frame), strict=True)
-    ]
+    return [row | {"steps evaluated": len(full["steps"])} for row, full in zip(rows, scan_rows(frame), strict=True)]
 
 
 def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
@@ -94,9 +89,7 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if hasattr(value, "item"):
         value = value.item()
-    unknown = (
-        value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
-    )
+    unknown = value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
     return None if unknown else value
 
 

@@ -14,9 +14,7 @@ from interp.values import parse_seeds
 @answering
 def train(
     size: Annotated[str, typer.Argument(help="nano-2l or nano-3l.")],
-    out: Annotated[
-        Path, typer.Option(help="The folder to write the suite to; a run that was stopped goes on.")
-    ],
+    out: Annotated[Path, typer.Option(help="The folder to write the suite to; a run that was stopped goes on.")],
     seeds: Annotated[str, typer.Option(help="Seeds, such as 0-5.")] = "0-5",
 ) -> None:
     """Train a suite of small models, with checkpoints, as a folder that every other command reads."""

@@ -73,12 +73,8 @@ def patch(
     from interp.suites import suite as find
 
     options = settings(prompts, bos, dtype, device, search)
-    found = pipeline.patch(
-        find(suite), chosen_tasks(task), Store(store), chosen_seeds(seeds), options, pre, post
-    )
+    found = pipeline.patch(find(suite), chosen_tasks(task), Store(store), chosen_seeds(seeds), options, pre, post)
     if json:
         print_json(patch_rows(found))
     else:
-        print_table(
-            short_patch_rows(found), "no task has a bracket in these runs, so there is nothing to patch"
-        )
+        print_table(short_patch_rows(found), "no task has a bracket in these runs, so there is nothing to patch")

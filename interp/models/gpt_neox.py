@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -21,7 +23,7 @@ class GPTNeoX(Model):
         super().__init__(module, checkpoint)
         self.n_layers = module.config.num_hidden_layers
         self.n_heads = module.config.num_attention_heads
-        self._layers = list(module.gpt_neox.layers)
+        self._layers: list[Any] = list(module.gpt_neox.layers)
         self._parallel = module.config.use_parallel_residual
 
     @classmethod

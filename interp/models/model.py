@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from interp.models.weights import assign
 from interp.values import Checkpoint, InputError
@@ -30,9 +31,11 @@ class Model(ABC):
     n_layers: int
     n_heads: int
 
-    def __init__(self, module: torch.nn.Module, checkpoint: Checkpoint):
+    def __init__(self, module: PreTrainedModel, checkpoint: Checkpoint):
         self.module = module.eval().requires_grad_(False)
         self.checkpoint = checkpoint
+        embedding: Any = module.get_input_embeddings()
+        self.vocab_size: int = embedding.weight.shape[0]
 
     @property
     def dtype(self) -> torch.dtype:
@@ -137,7 +140,7 @@ class Model(ABC):
         place = "the unembedding" if not bad else "the embedding" if bad[0] == 0 else f"layer {bad[0] - 1}"
         return InputError(
             f"{self.checkpoint}: the logits are not finite (NaN or infinite); the first such values come from {place}, "
-            f"in {str(self.dtype).removeprefix('torch.')}; a checkpoint like this can be judged neither solved nor unsolved"
+            f"in {str(self.dtype).removeprefix('torch.')}; such a checkpoint is neither solved nor unsolved"
         )
 
     def __repr__(self) -> str:

@@ -19,9 +19,8 @@ def self_test(model: Model) -> None:
     layer's output. A layer whose values are the same at every position cannot show the last one and is let through:
     there is nothing to move (true of hand-set weights).
     """
-    vocab = model.module.get_input_embeddings().weight.shape[0]
     generator = torch.Generator().manual_seed(0)
-    tokens = torch.randint(vocab, (2, _LENGTH), generator=generator).to(model.device)
+    tokens = torch.randint(model.vocab_size, (2, _LENGTH), generator=generator).to(model.device)
     resid = model.embed(tokens)
     for layer in range(model.n_layers):
         attention = model.attention(layer, resid)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from interp.suites.integrity import weight_files
 from interp.values import Checkpoint, InputError
@@ -34,7 +36,7 @@ def read_tensors(folder: Path) -> Iterator[tuple[str, Tensor]]:
 
 
 @torch.no_grad()
-def assign(module: torch.nn.Module, checkpoint: Checkpoint) -> None:
+def assign(module: PreTrainedModel, checkpoint: Checkpoint) -> None:
     """Copy a checkpoint's weights into the module's parameters; every parameter must be given, in its shape."""
     targets = dict(module.named_parameters())
     unembedding = _unembedding_name(module, targets)
@@ -45,9 +47,7 @@ def assign(module: torch.nn.Module, checkpoint: Checkpoint) -> None:
         if target is None:
             if _BUFFERS.search(name) or (own_name not in targets and name in _UNEMBEDDING):
                 continue
-            raise InputError(
-                f"{checkpoint}: {checkpoint.folder} holds a tensor '{name}' that this model does not have"
-            )
+            raise InputError(f"{checkpoint}: {checkpoint.folder} holds a tensor '{name}' that this model does not have")
         if target.shape != tensor.shape:
             raise InputError(
                 f"{checkpoint}: '{name}' has shape {tuple(tensor.shape)}, and the model's is {tuple(target.shape)}"
@@ -55,12 +55,9 @@ def assign(module: torch.nn.Module, checkpoint: Checkpoint) -> None:
         target.copy_(tensor)
         missing.discard(own_name)
     if missing:
-        raise InputError(
-            f"{checkpoint}: {checkpoint.folder} lacks {len(missing)} tensors, '{min(missing)}' among them"
-        )
+        raise InputError(f"{checkpoint}: {checkpoint.folder} lacks {len(missing)} tensors, '{min(missing)}' among them")
 
 
-def _unembedding_name(module: torch.nn.Module, targets: dict[str, torch.nn.Parameter]) -> str | None:
-    accessor = getattr(module, "get_output_embeddings", None)
-    layer = accessor() if callable(accessor) else None
+def _unembedding_name(module: PreTrainedModel, targets: dict[str, torch.nn.Parameter]) -> str | None:
+    layer: Any = module.get_output_embeddings()
     return next((name for name, p in targets.items() if layer is not None and p is layer.weight), None)

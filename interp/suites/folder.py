@@ -14,7 +14,9 @@ from interp.values import InputError, RunId
 
 _STEP = re.compile(r"(?:global_step|step|checkpoint|iter)[-_]?(\d+)", re.IGNORECASE)
 _SEED = re.compile(r"(?:seed|run)[-_]?(\d+)", re.IGNORECASE)
-LAYOUTS = "seed<S>/step<N>/ or step<N>/ (also checkpoint-<N>, global_step<N>, iter_<N>), each with config.json and weights"
+LAYOUTS = (
+    "seed<S>/step<N>/ or step<N>/ (also checkpoint-<N>, global_step<N>, iter_<N>), each with config.json and weights"
+)
 
 _NOT_SHAPE = {
     "_name_or_path", "torch_dtype", "dtype", "transformers_version", "use_cache", "initializer_range",
@@ -41,9 +43,7 @@ def folder_suite(root: Path, name: str | None = None) -> Suite:
 
 def _run(run_id: RunId, folder: Path, root: Path) -> Run | None:
     steps = dict(_numbered(folder, _STEP))
-    present = {
-        step: path for step, path in steps.items() if weight_files(path) and (path / "config.json").is_file()
-    }
+    present = {step: path for step, path in steps.items() if weight_files(path) and (path / "config.json").is_file()}
     if not present:
         return None
     missing = tuple(step for step in steps if step not in present)
@@ -59,9 +59,7 @@ def _numbered(folder: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, Pat
             continue
         number = int(match[1])
         if number in found:
-            raise InputError(
-                f"{folder} holds both {found[number].name} and {path.name}: two folders for {number}"
-            )
+            raise InputError(f"{folder} holds both {found[number].name} and {path.name}: two folders for {number}")
         found[number] = path
     yield from sorted(found.items())
 
