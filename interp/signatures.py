@@ -16,6 +16,7 @@ from torch import Tensor
 
 VERSION = 1
 FIRST_ROW = 2
+RANDOM_LENGTHS = (6, 12, 20)
 
 MASS_SCORES: tuple[str, ...] = ("previous_token", "induction", "duplicate_token", "first_token")
 ORDER_PARAMETERS = ("a_1", "a_G", "sink")
@@ -142,7 +143,7 @@ def repeated_random(
     each: int = 8,
     seed: int = 0,
 ) -> list[Int[Tensor, "prompt pos"]]:
-    """Random tokens told twice, in several lengths, after BOS where there is one.
+    """Random tokens told twice, in several lengths (at most as many as there are), after BOS where there is one.
 
     Several lengths, since a head that looks back a learned distance passes for an induction head at one length.
     """

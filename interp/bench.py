@@ -1,0 +1,198 @@
+"""One run at work: what each stage makes of it, computed once and kept in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from interp import comparison, evaluation, frames, patching, ranking, signatures
+from interp.models.batches import tensors
+from interp.models.loading import Loader
+from interp.provenance import Options, facts, of_checkpoints, of_prompts
+from interp.store import Store
+from interp.suites import Run
+from interp.tasks import Form, Task, TaskTokenizer, prompts, tokenizer
+from interp.tasks.words import word_list
+from interp.values import Bracket, Checkpoint, Direction, Head, InputError, PromptSet
+
+# direction, recipient, donor
+_DIRECTIONS = ((Direction.DENOISING, "pre", "post"), (Direction.NOISING, "post", "pre"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A task put to one tokenizer: prompts that the bracket is chosen on, and prompts that effects are measured on."""
+
+    search: PromptSet
+    effect: PromptSet
+
+
+@dataclass
+class Bench:
+    """One run at work: its tasks as prompts, its one module of weights, and where results go."""
+
+    run: Run
+    asked: dict[str, Asked]
+    store: Store
+    options: Options
+    known: TaskTokenizer
+    loader: Loader
+
+    @cached_property
+    def checkpoints(self) -> dict[int, Checkpoint]:
+        """Every checkpoint of the run, with the hash of its weights."""
+        return {step: self.run.at(step) for step in self.run.steps}
+
+
+def bench(run: Run, tasks: Iterable[tuple[Task, Form]], store: Store, options: Options) -> Bench:
+    """A run with both prompt sets of every task; the single form has one prompt, which serves both."""
+    known = tokenizer(run.tokenizer)
+    asked: dict[str, Asked] = {}
+    for task, form in tasks:
+        name = task.name if form == "many" else f"{task.name}:single"
+        if name in asked:
+            raise InputError(f"the task {name} is given twice")
+        roles = ("search", "effect") if form == "many" else ("single", "single")
+        made = [prompts(task, known, role, options.prompts, options.bos) for role in roles]
+        asked[name] = Asked(*(replace(one, task=name) for one in made))
+    return Bench(run, asked, store, options, known, Loader(options.dtype, options.device))
+
+
+def evaluate(bench: Bench, checkpoint: Checkpoint, asked: PromptSet) -> pd.DataFrame:
+    """Verdicts of one checkpoint on one prompt set: table `evaluations`."""
+    made_from = {
+        "stage": ["evaluation", evaluation.VERSION],
+        **of_checkpoints([checkpoint]), **of_prompts(asked), **bench.options.forward,
+    }  # fmt: skip
+    more = {"step": checkpoint.step, "threshold": asked.threshold, "ceiling": asked.ceiling}
+    return bench.store.cached(
+        "evaluations",
+        made_from,
+        facts(made_from, **more),
+        lambda: evaluation.evaluate(bench.loader(checkpoint), asked).frame(),
+    )
+
+
+def _random_pool(known: TaskTokenizer) -> tuple[int, ...]:
+    """Ids to draw random tokens from: words where the tokenizer has enough of them, else all its plain ids.
+
+    A small model's heads work on words it has met in such places, and not on, say, random punctuation (measured on
+    nano-3l: the same head scores .95 on random words and .15 on ids drawn from the whole vocabulary).
+    """
+    words = tuple(known.encode(" " + word)[0] for word in word_list("things") if known.is_one_token(" " + word))
+    return words if len(words) >= max(signatures.RANDOM_LENGTHS) else known.plain_ids
+
+
+class Ends:
+    """The two ends of a bracket on one task's effect prompts; what is needed of them is computed when first asked."""
+
+    def __init__(self, bench: Bench, task: str, bracket: Bracket):
+        self.bench, self.task, self.asked = bench, task, bench.asked[task].effect
+        self.at = {"pre": bench.run.at(bracket.pre), "post": bench.run.at(bracket.post)}
+        self.made_from = {
+            **of_checkpoints(list(self.at.values())), **of_prompts(self.asked), **bench.options.forward,
+            "pre": bracket.pre, "post": bracket.post,
+        }  # fmt: skip
+        self._patterns: dict[str, patching.Patterns] = {}
+
+    def cached(self, kind: str, settings: dict[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """A stored table of this run and task."""
+        stages = (patching, ranking, signatures, comparison, evaluation)
+        made_from = self.made_from | settings | {"stage": [kind, *(stage.VERSION for stage in stages)]}
+        first = self.asked.prompts[0]
+        more = {
+            "threshold": self.asked.threshold, "ceiling": self.asked.ceiling, "prompt_text": first.text,
+            "pieces": self.bench.known.pieces(first.tokens), "answer_text": self.bench.known.piece(first.answer),
+        }  # fmt: skip
+        return self.bench.store.cached(kind, made_from, facts(made_from, **more), compute)
+
+    def read(self, end: str) -> patching.Patterns:
+        """The patterns of an end on the effect prompts."""
+        if end not in self._patterns:
+            self._patterns[end] = patching.patterns(self.bench.loader(self.at[end]), self.asked)
+        return self._patterns[end]
+
+    def effects(self) -> pd.DataFrame:
+        """Table `effects`, both directions."""
+        p = {end: evaluate(self.bench, self.at[end], self.asked)["p"].to_numpy() for end in self.at}
+        found = []
+        for direction, recipient, donor in _DIRECTIONS:
+            given = self.read(donor)
+            one = patching.single(self.bench.loader(self.at[recipient]), self.asked, given)
+            found.append(frames.effect_rows(direction, one.delta_p, one.p_recipient, p[donor]))
+        return pd.concat(found, ignore_index=True)
+
+    def joint(self, effects: pd.DataFrame) -> pd.DataFrame:
+        """Table `joint`: sets ranked on the even prompts, measured on the odd ones (on all where there is one)."""
+        rows = []
+        for direction, recipient, donor in _DIRECTIONS:
+            delta_p, gap = frames.effects_from_rows(effects, direction)
+            choose, measure = (slice(0, None, 2), slice(1, None, 2)) if len(gap) > 1 else (slice(None), slice(None))
+            order = ranking.rank_heads(delta_p[choose], direction, resamples=1)
+            sets = [*ranking.head_sets(order, self.bench.options.draws)]
+            measured = self.asked.subset(measure)
+            given = patching.patterns(self.bench.loader(self.at[donor]), measured)
+            model = self.bench.loader(self.at[recipient])
+            found = patching.joint(model, measured, given, np.stack([one.mask for one in sets]))
+            size = ranking.interval(gap[measure], self.bench.options.resamples)
+            for one, values in zip(sets, found, strict=True):
+                effect = ranking.interval(values, self.bench.options.resamples)
+                share = ranking.recovered(values, gap[measure], self.bench.options.resamples)
+                rows.append(frames.joint_row(direction, one, effect, share, size))
+        return pd.DataFrame(rows)
+
+    def signatures(self, end: str, kind: str) -> pd.DataFrame:
+        """Table `signatures` of one end, on the task's prompts or on repeated random tokens."""
+        made_from = {
+            "stage": ["signatures", signatures.VERSION], **of_checkpoints([self.at[end]]),
+            **self.bench.options.forward, "tokenizer": self.bench.known.sha256, "prompts": kind,
+        } | (of_prompts(self.asked) | {"prompts": kind} if kind == "task" else {})  # fmt: skip
+        compute = self._task_signatures if kind == "task" else self._random_signatures
+        more = {"step": self.at[end].step}
+        return self.bench.store.cached(
+            "signatures", made_from, facts(made_from, **more), lambda: frames.signature_rows(compute(end))
+        )
+
+    def _task_signatures(self, end: str) -> signatures.Signatures:
+        model = self.bench.loader(self.at[end])
+        tokens = [tensors(self.asked, group, model)[0] for group in self.asked.by_length()]
+        return signatures.signatures(zip(tokens, self.read(end), strict=True))
+
+    def _random_signatures(self, end: str) -> signatures.Signatures:
+        model = self.bench.loader(self.at[end])
+        bos = self.bench.known.bos_id if self.bench.options.bos else None
+        samples = signatures.repeated_random(_random_pool(self.bench.known), bos)
+        return signatures.signatures([(tokens, model.patterns(tokens.to(model.device))) for tokens in samples])
+
+    def heads(self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]) -> pd.DataFrame:
+        """Table `heads`, both directions."""
+        found = []
+        for direction, _, _ in _DIRECTIONS:
+            delta_p, _ = frames.effects_from_rows(effects, direction)
+            order = ranking.rank_heads(delta_p, direction, self.bench.options.resamples)
+            found.append(frames.head_rows(order, pre, post))
+        return pd.concat(found, ignore_index=True)
+
+    def agreement(
+        self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]
+    ) -> pd.DataFrame:
+        """Table `agreement`, both directions."""
+        found = []
+        for direction, _, _ in _DIRECTIONS:
+            delta_p, _ = frames.effects_from_rows(effects, direction)
+            found.append(frames.agreement_rows(direction, comparison.agreement(delta_p.mean(0), pre, post)))
+        return pd.concat(found, ignore_index=True)
+
+    def patterns(self, heads: Sequence[Head]) -> pd.DataFrame:
+        """Table `patterns`: the first effect prompt."""
+        found = []
+        for end in self.at:
+            model = self.bench.loader(self.at[end])
+            tokens, _, _ = tensors(self.asked, (0,), model)
+            found.append(frames.pattern_rows(end, heads, model.patterns(tokens)[:, 0].cpu().numpy()))
+        return pd.concat(found, ignore_index=True)
