@@ -59,7 +59,8 @@ class Checkpoint:
     """A run at a step, as files in a folder, with the hash of its weights.
 
     `weights` is a sha256 over the weight files' contents; two checkpoints with equal `weights` are the same model.
-    `tokenizer` is the folder that holds the tokenizer's files.
+    `tokenizer` is the folder that holds the tokenizer's files. A checkpoint on the Hub names its repository and the
+    commit that its branch stood for; `folder` is where its files will lie (`interp.suites.fetch` brings them there).
     """
 
     run: RunId
@@ -67,6 +68,8 @@ class Checkpoint:
     folder: Path
     tokenizer: Path
     weights: str
+    repository: str | None = None
+    commit: str | None = None
 
     def __str__(self) -> str:
         return f"{self.run} step {self.step}"

@@ -10,7 +10,7 @@ from transformers import AutoConfig, PreTrainedConfig
 from interp.models.model import Model
 from interp.models.selftest import self_test
 from interp.models.weights import assign
-from interp.suites.folder import read_config
+from interp.suites.config import read_config
 from interp.values import Checkpoint, InputError, nearest
 
 DTYPES = {

@@ -1,27 +1,64 @@
-"""A suite from a local folder of checkpoints."""
+"""A suite from a local folder: of checkpoints, of runs, or of repositories in a Hub cache."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from interp.suites.integrity import weight_files
+from interp.suites.branches import SEED, STEP, numbered
+from interp.suites.config import difference, read_config
+from interp.suites.integrity import weight_files, weights_hash
 from interp.suites.suite import Run, Suite
-from interp.values import InputError, RunId
+from interp.values import Checkpoint, InputError, RunId
 
-_STEP = re.compile(r"(?:global_step|step|checkpoint|iter)[-_]?(\d+)", re.IGNORECASE)
-_SEED = re.compile(r"(?:seed|run)[-_]?(\d+)", re.IGNORECASE)
 LAYOUTS = (
-    "seed<S>/step<N>/ or step<N>/ (also checkpoint-<N>, global_step<N>, iter_<N>), each with config.json and weights"
+    "seed<S>/step<N>/ or step<N>/ (also step_<N>, checkpoint-<N>, global_step<N>, iter_<N>), each with config.json and "
+    "weights; or a repository's folder in a Hub cache (models--owner--name)"
 )
+_CACHED_SEED = re.compile(r"models--(?P<owner>[\w.-]+?)--(?P<base>[\w.-]+?)(?:[-_]?seed[-_]?(?P<seed>\d+))?")
 
-_NOT_SHAPE = {
-    "_name_or_path", "torch_dtype", "dtype", "transformers_version", "use_cache", "initializer_range",
-    "architectures", "_attn_implementation_autoset",
-}  # fmt: skip
+
+@dataclass(frozen=True)
+class FolderRun(Run):
+    """A run whose checkpoints lie in folders."""
+
+    id: RunId
+    folders: Mapping[int, Path]
+    tokenizer_folder: Path
+    holes: tuple[int, ...] = ()
+
+    @property
+    def tokenizer(self) -> Path:
+        """See `Run.tokenizer`."""
+        return self.tokenizer_folder
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """See `Run.missing`."""
+        return self.holes
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """See `Run.steps`."""
+        return tuple(self.folders)
+
+    @cached_property
+    def known(self) -> Mapping[int, str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """See `Run.known`: every step; the files are read once."""
+        return {step: weights_hash(folder) for step, folder in self.folders.items()}
+
+    def at(self, step: int) -> Checkpoint:
+        """See `Run.at`."""
+        if step not in self.folders:
+            raise self.no_step(step)
+        folder = self.folders[step]
+        return Checkpoint(self.id, step, folder, self.tokenizer, weights_hash(folder))
+
+    def __repr__(self) -> str:
+        return Run.__repr__(self)
 
 
 def folder_suite(root: Path, name: str | None = None) -> Suite:
@@ -29,10 +66,7 @@ def folder_suite(root: Path, name: str | None = None) -> Suite:
     if not root.is_dir():
         raise InputError(f"{root} is not a folder; needed: a folder of checkpoints, {LAYOUTS}")
     name = name or root.resolve().name
-    seeds = dict(_numbered(root, _SEED))
-    runs = [run for seed, folder in seeds.items() if (run := _run(RunId(name, seed), folder, root))]
-    original = _run(RunId(name, None), root, root)
-    runs += [original] if original else []
+    runs = [*_cached_repositories(root, name), *_plain(root, name)]
     if not runs:
         found = ", ".join(sorted(path.name for path in root.iterdir())[:8]) or "nothing"
         raise InputError(f"{root} holds no checkpoints; found: {found}; needed: {LAYOUTS}")
@@ -41,27 +75,56 @@ def folder_suite(root: Path, name: str | None = None) -> Suite:
     return Suite(name, tuple(runs))
 
 
-def _run(run_id: RunId, folder: Path, root: Path) -> Run | None:
-    steps = dict(_numbered(folder, _STEP))
+def _plain(root: Path, name: str) -> Iterator[FolderRun]:
+    for seed, folder in _folders(root, SEED).items():
+        run = _run(RunId(name, seed), _folders(folder, STEP), [folder, root])
+        if run:
+            yield run
+    original = _run(RunId(name, None), _folders(root, STEP), [root])
+    if original:
+        yield original
+
+
+def _cached_repositories(root: Path, name: str) -> Iterator[FolderRun]:
+    """Runs of a Hub cache: the repository whose folder this is, or those that it holds, if they are of one family."""
+    if (root / "snapshots").is_dir():
+        found = {None: root}
+    else:
+        matches = [m for path in sorted(root.glob("models--*--*")) if (m := _CACHED_SEED.fullmatch(path.name))]
+        families = {f"{match['owner']}/{match['base']}" for match in matches}
+        if len(families) > 1:
+            raise InputError(
+                f"{root} holds repositories of several suites ({', '.join(sorted(families)[:5])}); "
+                "give one repository's folder"
+            )
+        found = {int(match["seed"]) if match["seed"] else None: root / match[0] for match in matches}
+    for seed, folder in sorted(found.items(), key=lambda item: (item[0] is None, item[0] or 0)):
+        commits = {step: folder / "snapshots" / commit for step, commit in cached_branches(folder).items()}
+        run = _run(RunId(name, seed), commits, [])
+        if run:
+            yield run
+
+
+def cached_branches(folder: Path) -> dict[int, str]:
+    """Step → commit as far as a repository's folder in a Hub cache tells (its `refs`)."""
+    refs = folder / "refs"
+    names = [path.name for path in refs.iterdir() if path.is_file()] if refs.is_dir() else []
+    steps = numbered(names, STEP, str(refs))
+    commits = {step: (refs / name).read_text().strip() for step, name in steps.items()}
+    return {step: commit for step, commit in commits.items() if re.fullmatch(r"[0-9a-f]{40}", commit)}
+
+
+def _run(run_id: RunId, steps: Mapping[int, Path], around: list[Path]) -> FolderRun | None:
     present = {step: path for step, path in steps.items() if weight_files(path) and (path / "config.json").is_file()}
     if not present:
         return None
     missing = tuple(step for step in steps if step not in present)
-    return Run(run_id, present, _tokenizer_folder([next(iter(present.values())), folder, root]), missing)
+    return FolderRun(run_id, present, _tokenizer_folder([next(iter(present.values())), *around]), missing)
 
 
-def _numbered(folder: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, Path]]:
-    """Sub-folders whose whole name is a number of this pattern, ascending; two of one number are refused."""
-    found: dict[int, Path] = {}
-    for path in sorted(folder.iterdir()):
-        match = pattern.fullmatch(path.name)
-        if match is None or not path.is_dir():
-            continue
-        number = int(match[1])
-        if number in found:
-            raise InputError(f"{folder} holds both {found[number].name} and {path.name}: two folders for {number}")
-        found[number] = path
-    yield from sorted(found.items())
+def _folders(root: Path, pattern: str) -> dict[int, Path]:
+    names = [path.name for path in root.iterdir() if path.is_dir()]
+    return {number: root / name for number, name in numbered(names, pattern, str(root)).items()}
 
 
 def _tokenizer_folder(candidates: list[Path]) -> Path:
@@ -72,30 +135,14 @@ def _tokenizer_folder(candidates: list[Path]) -> Path:
     raise InputError(f"no tokenizer.json beside the checkpoints; looked in {looked}")
 
 
-def _shape(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in config.items() if key not in _NOT_SHAPE}
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """A checkpoint's config.json; `InputError` where it is not a JSON object."""
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as JSON: {error}") from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path} holds {type(config).__name__}; needed: a JSON object")
-    return config
-
-
-def _check_shapes(run: Run) -> None:
+def _check_shapes(run: FolderRun) -> None:
     first_step = run.steps[0]
-    first = _shape(read_config(run.folders[first_step]))
+    first = read_config(run.folders[first_step])
     for step in run.steps[1:]:
-        shape = _shape(read_config(run.folders[step]))
-        for key in sorted(first.keys() | shape.keys()):
-            if first.get(key) != shape.get(key):
-                raise InputError(
-                    f"{run.id}: config.json differs between steps: {key} is {first.get(key)!r} at step {first_step} "
-                    f"and {shape.get(key)!r} at step {step}; the checkpoints of a run must have one shape"
-                )
+        config = read_config(run.folders[step])
+        key = difference(first, config)
+        if key:
+            raise InputError(
+                f"{run.id}: config.json differs between steps: {key} is {first.get(key)!r} at step {first_step} "
+                f"and {config.get(key)!r} at step {step}; the checkpoints of a run must have one shape"
+            )

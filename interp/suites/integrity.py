@@ -3,39 +3,73 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from interp.values import InputError
 
-WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
+# a whole file before shards, safetensors before pickles; plain names only, so that none climbs out of its folder
+_WHOLE = ("model.safetensors", "pytorch_model.bin")
+_SHARDS = (r"model-(\d+)-of-(\d+)\.safetensors", r"pytorch_model-(\d+)-of-(\d+)\.bin")
+_OTHER = r"(?!adapter_)[\w.-]+\.safetensors"
+
+
+def weight_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of a checkpoint's file names that hold its weights, in order; none where there are none or shards lack."""
+    there = sorted(names)
+    for whole, shard in zip(_WHOLE, _SHARDS, strict=True):
+        if whole in there:
+            return (whole,)
+        shards = [match for name in there if (match := re.fullmatch(shard, name))]
+        if shards and {int(match[1]) for match in shards} == set(range(1, int(shards[0][2]) + 1)):
+            return tuple(match[0] for match in shards)
+    other = [name for name in there if re.fullmatch(_OTHER, name) and not re.fullmatch(_SHARDS[0], name)]
+    return tuple(other[:1]) if len(other) == 1 else ()
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
-    """The files that hold a checkpoint's weights: safetensors if there are any, else `.bin`; may be empty."""
-    for pattern in WEIGHT_FILES:
-        files = tuple(sorted(folder.glob(pattern)))
-        if files:
-            return files
-    return ()
+    """The files that hold a checkpoint's weights (see `weight_names`); may be empty."""
+    if not folder.is_dir():
+        return ()
+    return tuple(folder / name for name in weight_names(path.name for path in folder.iterdir()))
 
 
 def weights_hash(folder: Path) -> str:
     """Sha256 over the contents of a checkpoint's weight files, shard by shard."""
     hashes = [_file_hash(path, path.stat().st_mtime_ns, path.stat().st_size) for path in weight_files(folder)]
     if not hashes:
-        raise InputError(f"{folder} holds no weights (model.safetensors or pytorch_model.bin)")
+        raise InputError(f"{folder} holds no weights (model.safetensors or pytorch_model.bin, or all their shards)")
+    return combined(hashes)
+
+
+def combined(hashes: Sequence[str]) -> str:
+    """One hash for a checkpoint from those of its weight files, in the order of their names."""
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-@lru_cache(maxsize=4096)
-def _file_hash(path: Path, _modified: int, _size: int) -> str:
+def sha256_of(path: Path) -> str:
+    """Sha256 of a file's content."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def git_blob_of(path: Path) -> str:
+    """Git's object id of a file's content: how the Hub names the files that are not in LFS."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _file_hash(path: Path, _modified: int, _size: int) -> str:
+    return sha256_of(path)
 
 
 def equal_steps(weights: Mapping[int, str]) -> tuple[tuple[int, ...], ...]:
@@ -58,3 +92,15 @@ def distinct_steps(weights: Mapping[int, str]) -> tuple[int, ...]:
     last_start = {weights[step]: step for step in starts}
     kept = sorted(last_start.values())
     return tuple(step for i, step in enumerate(kept) if i == 0 or weights[step] != weights[kept[i - 1]])
+
+
+def foreign_steps(weights: Mapping[int, str]) -> tuple[int, ...]:
+    """Steps whose weights come again after other weights lay between: late weights under an early name."""
+    steps = sorted(weights)
+    last = {weights[step]: step for step in steps}
+    found = []
+    for i, step in enumerate(steps):
+        until = steps[i : steps.index(last[weights[step]]) + 1]
+        if any(weights[between] != weights[step] for between in until):
+            found.append(step)
+    return tuple(found)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from interp.suites.integrity import weights_hash
 from interp.values import Checkpoint, InputError, RunId
 
 
-@dataclass(frozen=True)
-class Run:
-    """One training run: the folders of its steps, in order, and the folder of its tokenizer.
+class MissingError(InputError):
+    """A step whose branch or folder is there but holds no weights: a hole."""
 
-    `missing` lists the steps whose folder holds no weights: holes, never visited.
+
+class Run(ABC):
+    """One training run: its steps, in order, and its tokenizer.
+
+    What is not known of a step is asked for when it is visited; `known` and `missing` grow with that.
     """
 
     id: RunId
-    folders: Mapping[int, Path]
-    tokenizer: Path
-    missing: tuple[int, ...] = ()
+    place = "folder"
 
     @property
     def seed(self) -> int | None:
@@ -28,24 +29,64 @@ class Run:
         return self.id.seed
 
     @property
+    @abstractmethod
     def steps(self) -> tuple[int, ...]:
-        """The steps that have weights, ascending."""
-        return tuple(self.folders)
+        """The steps that have weights as far as is known, ascending."""
 
+    @property
+    @abstractmethod
+    def missing(self) -> tuple[int, ...]:
+        """The steps that are known to be holes: there by name, without weights."""
+
+    @property
+    @abstractmethod
+    def tokenizer(self) -> Path:
+        """The folder of the run's tokenizer."""
+
+    @property
+    @abstractmethod
+    def known(self) -> Mapping[int, str]:
+        """The weight hashes that can be told without asking anybody, by step."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is publicly known to be wrong or odd about this run, a sentence each."""
+        return ()
+
+    @abstractmethod
     def at(self, step: int) -> Checkpoint:
-        """The checkpoint at exactly this step, with the hash of its weights."""
-        if step not in self.folders:
-            near = sorted(self.steps, key=lambda known: abs(known - step))[:3]
-            hole = " (its folder is there but holds no weights)" if step in self.missing else ""
-            raise InputError(
-                f"{self.id} has no checkpoint at step {step}{hole}; the nearest are "
-                + ", ".join(map(str, sorted(near)))
-            )
-        folder = self.folders[step]
-        return Checkpoint(self.id, step, folder, self.tokenizer, weights_hash(folder))
+        """The checkpoint at exactly this step, with the hash of its weights.
+
+        Raises:
+            MissingError: the step is a hole.
+            InputError: there is no such step.
+        """
+
+    def prefetch(self, steps: Iterable[int]) -> None:  # noqa: B027 - nothing is to be done for files on disk
+        """Start to bring the files of steps that may be visited next; returns at once."""
+
+    def fetch(self, checkpoint: Checkpoint) -> None:  # noqa: B027
+        """Bring a checkpoint's files into its folder, where they are not there."""
+
+    def pin(self, steps: Iterable[int]) -> None:  # noqa: B027
+        """Name the steps whose files must stay on disk whatever the budget."""
+
+    def no_step(self, step: int) -> InputError:
+        """What `at` raises for a step that the run does not have."""
+        near = sorted(self.steps, key=lambda known: abs(known - step))[:3]
+        hole = step in self.missing
+        sentence = (
+            f"{self.id} has no checkpoint at step {step}"
+            + (f" (its {self.place} is there but holds no weights)" if hole else "")
+            + "; the nearest are "
+            + ", ".join(map(str, sorted(near)))
+        )
+        return MissingError(sentence) if hole else InputError(sentence)
 
     def __repr__(self) -> str:
-        return f"Run({self.id}, {len(self.steps)} steps {self.steps[0]} … {self.steps[-1]})"
+        steps = self.steps
+        span = f" {steps[0]} … {steps[-1]}" if steps else ""
+        return f"Run({self.id}, {len(steps)} steps{span})"
 
 
 @dataclass(frozen=True)
