@@ -1,0 +1,6 @@
+"""`make bench`: every benchmark, each printing its ratios against the named rival in the same run."""
+
+from tests.benchmarks import patching
+
+if __name__ == "__main__":
+    patching.main()

@@ -1,0 +1,97 @@
+"""Time of Δp for every head: ours against TransformerLens's `get_act_patch_attn_head_pattern_all_pos`.
+
+Random weights of Pythia's exact shapes, fp32, gradients off for both, the same threads, the two in turn; medians.
+"""
+
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from transformer_lens import patching as lens
+from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
+
+import interp
+from interp import patching
+from interp.models import Model
+from interp.models.loading import load
+from interp.values import Checkpoint, Prompt, PromptSet, RunId
+
+SHAPES = {"14m": (6, 128, 4), "70m": (6, 512, 8), "160m": (12, 768, 12)}
+TOKENS, THREADS, VOCAB = 32, 2, 50304
+
+
+def write(folder: Path, shape: tuple[int, int, int], seed: int) -> Checkpoint:
+    """A checkpoint of random weights of one of Pythia's shapes."""
+    layers, width, heads = shape
+    config = GPTNeoXConfig(
+        vocab_size=VOCAB, hidden_size=width, num_hidden_layers=layers, num_attention_heads=heads,
+        intermediate_size=4 * width, max_position_embeddings=2048, rotary_pct=0.25, tie_word_embeddings=False,
+    )  # fmt: skip
+    torch.manual_seed(seed)
+    module = GPTNeoXForCausalLM(config)
+    folder.mkdir(parents=True)
+    save_file(
+        {k.replace("lm_head", "embed_out"): v for k, v in module.state_dict().items()}, folder / "model.safetensors"
+    )
+    (folder / "config.json").write_text(json.dumps(config.to_dict()))
+    return Checkpoint(RunId("random", seed), 0, folder, folder, str(seed))
+
+
+def prompt_set(n: int) -> PromptSet:
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randint(1, VOCAB, (n, TOKENS + 1), generator=generator).tolist()
+    prompts = tuple(Prompt("", tuple(row[:-1]), row[-1], None, "random") for row in rows)
+    return PromptSet("random", 1, "effect", 0.75, 0.1, prompts, "none", True)
+
+
+def lens_effects(checkpoint: Checkpoint, donor: Checkpoint, prompts: PromptSet) -> Callable[[], torch.Tensor]:
+    to, source = interp.bridge(checkpoint), interp.bridge(donor)
+    tokens = torch.tensor([prompt.tokens for prompt in prompts.prompts])
+    answers = torch.tensor([prompt.answer for prompt in prompts.prompts])
+    _, cache = source.run_with_cache(tokens)
+
+    def p(logits: torch.Tensor) -> torch.Tensor:
+        return logits[:, -1].softmax(-1).gather(1, answers[:, None]).mean()
+
+    def run() -> torch.Tensor:
+        return lens.get_act_patch_attn_head_pattern_all_pos(to, tokens, cache, p) - p(to(tokens))
+
+    return run
+
+
+def timed(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def compare(shape: str, n: int, rounds: int) -> None:
+    """Print both medians, their ratio, and the largest difference of the two results beside the largest |Δp|."""
+    prompts = prompt_set(n)
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        pre, post = (write(Path(folder) / str(seed), SHAPES[shape], seed) for seed in (0, 1))
+        donor = patching.patterns(load(post), prompts)
+        model: Model = load(pre)
+        theirs = lens_effects(pre, post, prompts)
+        found = torch.from_numpy(patching.single(model, prompts, donor).delta_p).mean(0)
+        difference, largest = (found - theirs()).abs().max(), found.abs().max()
+        times = [(timed(lambda: patching.single(model, prompts, donor)), timed(theirs)) for _ in range(rounds)]
+    ours, other = (statistics.median(column) for column in zip(*times, strict=True))
+    ratio = statistics.median(b / a for a, b in times)
+    print(
+        f"{shape:>5} {n} prompts × {TOKENS} tokens, {THREADS} threads: ours {ours * 1e3:8.1f} ms, "
+        f"TransformerLens {other * 1e3:8.1f} ms, ratio {ratio:5.1f}, "
+        f"largest difference {difference:.1e} of {largest:.1e}"
+    )
+
+
+def main() -> None:
+    torch.set_num_threads(THREADS)
+    for n in (1, 8):
+        for shape in SHAPES:
+            compare(shape, n, rounds=5)
