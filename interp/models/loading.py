@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from transformers import AutoConfig, PreTrainedConfig
+from huggingface_hub.errors import StrictDataclassError
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig
 
 from interp.models.model import Model
 from interp.models.selftest import self_test
-from interp.models.weights import assign
-from interp.suites.config import read_config
+from interp.models.weights import WeightFiles, assign, match
+from interp.suites import fetch
+from interp.suites.config import difference, read_config
 from interp.values import Checkpoint, InputError, nearest
 
 DTYPES = {
@@ -22,7 +25,7 @@ DTYPES = {
 
 
 def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") -> Model:
-    """The model of a checkpoint, self-tested (docs/design.md §5).
+    """The model of a checkpoint, self-tested (docs/design.md §5); its files are brought first where it is on the Hub.
 
     The dtype is never taken from the checkpoint's config: a suite stored as float16 is computed in what is asked for.
 
@@ -31,9 +34,16 @@ def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") ->
     """
     if dtype not in DTYPES:
         raise InputError(f"'{dtype}' is not a dtype interp computes in; {nearest(dtype, DTYPES)}")
+    fetch(checkpoint)
     config = _config(checkpoint)
-    decoder = _family(checkpoint, config)
-    module = decoder.build(config, DTYPES[dtype], _device(device))
+    decoder, on = _family(checkpoint, config), _device(device)
+    try:
+        _check_shapes(checkpoint, config)
+        module = decoder.build(config, DTYPES[dtype], on)
+    except (ValueError, KeyError, TypeError, RuntimeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _no_model(checkpoint, error) from error
     assign(module, checkpoint)
     model = decoder(module, checkpoint)
     self_test(model)
@@ -44,8 +54,26 @@ def _config(checkpoint: Checkpoint) -> PreTrainedConfig:
     read_config(checkpoint.folder)  # a clearer error than the library's on a file that is not JSON
     try:
         return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{checkpoint}: config.json does not describe a model: {error}") from error
+    except (OSError, ValueError, KeyError, StrictDataclassError) as error:
+        raise _no_model(checkpoint, error) from error
+
+
+def _no_model(checkpoint: Checkpoint, error: Exception) -> InputError:
+    reason = " ".join(str(error).split("\n\n")[0].split())  # the library's advice after it is not for our users
+    return InputError(f"{checkpoint}: config.json does not describe a model: {reason}")
+
+
+def _check_shapes(checkpoint: Checkpoint, config: PreTrainedConfig) -> None:
+    """What the config claims against what the files claim, before anything of that size is allocated."""
+    with WeightFiles(checkpoint.folder) as files:
+        shapes = files.shapes()
+    if config.num_hidden_layers > len(shapes):
+        raise InputError(
+            f"{checkpoint}: config.json says {config.num_hidden_layers} layers, and there are {len(shapes)} tensors"
+        )
+    with torch.device("meta"):
+        skeleton = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    match(skeleton, checkpoint, shapes)
 
 
 def _family(checkpoint: Checkpoint, config: PreTrainedConfig) -> Any:
@@ -69,20 +97,40 @@ def _device(device: str) -> str:
 
 
 class Loader:
-    """One module, many weights: the first checkpoint builds the model, later ones are copied into it."""
+    """One module, many weights: the first checkpoint builds the model, later ones are copied into it.
 
-    def __init__(self, dtype: str = "float32", device: str = "cpu"):
-        self._dtype, self._device = dtype, device
+    `fetch` brings a checkpoint's files to disk first.
+    """
+
+    def __init__(
+        self, dtype: str = "float32", device: str = "cpu", fetch: Callable[[Checkpoint], None] = fetch
+    ):  # fmt: skip
+        self._dtype, self._device, self._fetch = dtype, device, fetch
         self._model: Model | None = None
+        self._config: dict[str, Any] = {}
 
     def __call__(self, checkpoint: Checkpoint) -> Model:
         """The model with this checkpoint's weights; a model got earlier from this loader now holds them too."""
         model = self._model
+        if model is not None and model.checkpoint.weights == checkpoint.weights:
+            model.checkpoint = checkpoint  # equal weights can stand at several steps
+            return model
+        self._fetch(checkpoint)
+        config = read_config(checkpoint.folder)
         if model is None:
-            model = load(checkpoint, self._dtype, self._device)
-        elif model.checkpoint.weights != checkpoint.weights:
+            model, self._config = load(checkpoint, self._dtype, self._device), config
+        else:
+            self._check_config(model.checkpoint, checkpoint, config)
             self._model = None  # a swap that fails half-way leaves weights of two checkpoints
             model.swap(checkpoint)
             self_test(model)
         self._model = model
         return model
+
+    def _check_config(self, before: Checkpoint, checkpoint: Checkpoint, config: dict[str, Any]) -> None:
+        key = difference(self._config, config)
+        if key:
+            raise InputError(
+                f"config.json differs between {before} and {checkpoint}: {key} is {self._config.get(key)!r} and "
+                f"{config.get(key)!r}; the checkpoints of a run must have one shape"
+            )

@@ -128,7 +128,7 @@ class Model(ABC):
         return torch.stack(found)
 
     def swap(self, checkpoint: Checkpoint) -> None:
-        """Copy another checkpoint's weights into this model, in place; shapes must be equal."""
+        """Copy another checkpoint's weights into this model, in place; its files must be on disk, shapes equal."""
         assign(self.module, checkpoint)
         self.checkpoint = checkpoint
 

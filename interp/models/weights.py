@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import re
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,41 +24,110 @@ _BUFFERS = re.compile(r"\.attn\.(masked_)?bias$|\.attention\.(masked_)?bias$|rot
 _UNEMBEDDING = {"embed_out.weight", "lm_head.weight"}
 
 
-def read_tensors(folder: Path) -> Iterator[tuple[str, Tensor]]:
-    """The named tensors of a checkpoint's weight files, one at a time."""
-    for path in weight_files(folder):
+class WeightFiles:
+    """A checkpoint's weight files, opened: names and shapes at once, tensors one at a time. A context manager."""
+
+    def __init__(self, folder: Path):
+        self._open = ExitStack()
+        self._files = [(path, self._opened(path)) for path in weight_files(folder)]
+        if not self._files:
+            raise InputError(f"{folder} holds no weights")
+
+    def __enter__(self) -> WeightFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def _opened(self, path: Path) -> Any:
+        if path.suffix != ".safetensors":
+            return _pickled(path)
         try:
-            if path.suffix == ".safetensors":
-                with safe_open(path, framework="pt") as file:
-                    for name in file.keys():  # noqa: SIM118 - not a dict
-                        yield name, file.get_tensor(name)
-            else:
-                yield from torch.load(path, map_location="cpu", weights_only=True, mmap=True).items()
-        except (SafetensorError, OSError, RuntimeError, EOFError, ValueError) as error:
-            raise InputError(f"{path} is broken and cannot be read as weights: {error}") from error
+            return self._open.enter_context(safe_open(path, framework="pt"))
+        except (SafetensorError, OSError, RuntimeError) as error:
+            raise _broken(path, error) from error
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape that every tensor claims; nothing of its size is read or allocated."""
+        found: dict[str, tuple[int, ...]] = {}
+        for path, file in self._files:
+            for name in file.keys():  # noqa: SIM118 - one of the two is not a dict
+                if name in found:
+                    raise _broken(path, ValueError(f"'{name}' stands in two of its files"))
+                whole = file[name] if isinstance(file, dict) else None
+                found[name] = tuple(file.get_slice(name).get_shape() if whole is None else whole.shape)
+        return found
+
+    def tensors(self) -> Iterator[tuple[str, Tensor]]:
+        """The named tensors."""
+        for path, file in self._files:
+            try:
+                for name in file.keys():  # noqa: SIM118
+                    yield name, file[name] if isinstance(file, dict) else file.get_tensor(name)
+            except (SafetensorError, OSError, RuntimeError) as error:
+                raise _broken(path, error) from error
+
+
+def _pickled(path: Path) -> dict[str, Tensor]:
+    try:
+        # files of torch before 1.6 are no zip archives, and cannot be mapped
+        held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except pickle.UnpicklingError as error:
+        raise InputError(
+            f"{path} is refused: it is broken, or it holds code beside weights (only tensors are ever unpickled)"
+        ) from error
+    except Exception as error:  # bytes that are no pickle can raise anything there
+        raise _broken(path, error) from error
+    if not isinstance(held, dict):
+        raise _broken(path, ValueError(f"it holds a {type(held).__name__}; needed: named tensors"))
+    for name, value in held.items():
+        if not isinstance(value, Tensor):
+            raise _broken(path, ValueError(f"'{name}' is a {type(value).__name__}; needed: a tensor"))
+    return held
+
+
+def _broken(path: Path, error: Exception) -> InputError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return InputError(f"{path} is broken and cannot be read as weights: {reason}")
 
 
 @torch.no_grad()
 def assign(module: PreTrainedModel, checkpoint: Checkpoint) -> None:
-    """Copy a checkpoint's weights into the module's parameters; every parameter must be given, in its shape."""
+    """Copy a checkpoint's weights into the module's parameters; every parameter must be given, in its shape.
+
+    All names and shapes are compared before the first tensor is copied.
+    """
+    targets = dict(module.named_parameters())
+    with WeightFiles(checkpoint.folder) as files:
+        own_names = match(module, checkpoint, files.shapes())
+        for name, tensor in files.tensors():
+            if name in own_names:
+                targets[own_names[name]].copy_(tensor)
+
+
+def match(module: PreTrainedModel, checkpoint: Checkpoint, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, str]:
+    """Name in the files → name of the parameter that it fills; the module may be on the meta device.
+
+    Raises:
+        InputError: a tensor that the model does not have or in another shape, or a parameter that no file gives.
+    """
     targets = dict(module.named_parameters())
     unembedding = _unembedding_name(module, targets)
-    missing = set(targets)
-    for name, tensor in read_tensors(checkpoint.folder):
+    own_names: dict[str, str] = {}
+    for name, shape in shapes.items():
         own_name = unembedding if name in _UNEMBEDDING and unembedding else name
         target = targets.get(own_name)
         if target is None:
             if _BUFFERS.search(name) or (own_name not in targets and name in _UNEMBEDDING):
                 continue
             raise InputError(f"{checkpoint}: {checkpoint.folder} holds a tensor '{name}' that this model does not have")
-        if target.shape != tensor.shape:
-            raise InputError(
-                f"{checkpoint}: '{name}' has shape {tuple(tensor.shape)}, and the model's is {tuple(target.shape)}"
-            )
-        target.copy_(tensor)
-        missing.discard(own_name)
+        if tuple(target.shape) != shape:
+            raise InputError(f"{checkpoint}: '{name}' has shape {shape}, and the model's is {tuple(target.shape)}")
+        own_names[name] = own_name
+    missing = targets.keys() - set(own_names.values())
     if missing:
         raise InputError(f"{checkpoint}: {checkpoint.folder} lacks {len(missing)} tensors, '{min(missing)}' among them")
+    return own_names
 
 
 def _unembedding_name(module: PreTrainedModel, targets: dict[str, torch.nn.Parameter]) -> str | None:
