@@ -160,7 +160,7 @@ class HubServer:
         if path == "/api/agent-harnesses":  # the client's own, once a day; nothing of ours
             return None
         with self._lock:
-            self.requests.append((method, path, dict(headers)))
+            self.requests.append((method, path, {name.lower(): value for name, value in headers.items()}))
             return next((fault for fault in self.faults if fault.takes(f"{method} {path}")), None)
 
     def blob(self, sha256: str) -> File | None:
@@ -249,6 +249,21 @@ class _Handler(BaseHTTPRequestHandler):
             siblings.append(entry)
         return self._json({"id": name, "sha": commit, "private": repository.private, "siblings": siblings})
 
+    def _tree(self, name: str, revision: str) -> None:
+        repository = self._repository(name)
+        if repository is None:
+            return None
+        commit = repository.branches.get(revision, revision)
+        if commit not in repository.commits:
+            return self._error(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+        entries: list[dict[str, Any]] = []
+        for file_name, file in repository.commits[commit].items():
+            entry: dict[str, Any] = {"type": "file", "path": file_name, "size": file.size, "oid": file.blob}
+            if file.lfs:
+                entry["lfs"] = {"oid": file.sha256, "size": file.size, "pointerSize": 134}
+            entries.append(entry)
+        return self._json(entries)
+
     def _resolve(self, name: str, revision: str, file_name: str) -> None:
         repository = self._repository(name)
         if repository is None:
@@ -333,6 +348,7 @@ _NAME = r"(?P<name>[^/]+/[^/]+)"
 _ROUTES = (
     (rf"/api/models/{_NAME}/refs", _Handler._refs),
     (rf"/api/models/{_NAME}/revision/(?P<revision>[^?]+)", _Handler._info),
+    (rf"/api/models/{_NAME}/tree/(?P<revision>[^?]+)", _Handler._tree),
     (rf"/{_NAME}/resolve/(?P<revision>[^/]+)/(?P<file_name>.+)", _Handler._resolve),
     (r"/cdn/(?P<sha256>[0-9a-f]{64})", _Handler._cdn),
 )
