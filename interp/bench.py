@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,11 +42,6 @@ class Bench:
     known: TaskTokenizer
     loader: Loader
 
-    @cached_property
-    def checkpoints(self) -> dict[int, Checkpoint]:
-        """Every checkpoint of the run, with the hash of its weights."""
-        return {step: self.run.at(step) for step in self.run.steps}
-
 
 def bench(run: Run, tasks: Iterable[tuple[Task, Form]], store: Store, options: Options) -> Bench:
     """A run with both prompt sets of every task; the single form has one prompt, which serves both."""
@@ -60,22 +54,29 @@ def bench(run: Run, tasks: Iterable[tuple[Task, Form]], store: Store, options: O
         roles = ("search", "effect") if form == "many" else ("single", "single")
         made = [prompts(task, known, role, options.prompts, options.bos) for role in roles]
         asked[name] = Asked(*(replace(one, task=name) for one in made))
-    return Bench(run, asked, store, options, known, Loader(options.dtype, options.device))
+    return Bench(run, asked, store, options, known, Loader(options.dtype, options.device, run.fetch))
 
 
-def evaluate(bench: Bench, checkpoint: Checkpoint, asked: PromptSet) -> pd.DataFrame:
-    """Verdicts of one checkpoint on one prompt set: table `evaluations`."""
+def evaluate(
+    bench: Bench, checkpoint: Checkpoint, asked: PromptSet, meanwhile: Callable[[], None] | None = None
+) -> pd.DataFrame:
+    """Verdicts of one checkpoint on one prompt set: table `evaluations`.
+
+    `meanwhile` is called where there is something to evaluate, once the model is there.
+    """
     made_from = {
         "stage": ["evaluation", evaluation.VERSION],
         **of_checkpoints([checkpoint]), **of_prompts(asked), **bench.options.forward,
     }  # fmt: skip
     more = {"step": checkpoint.step, "threshold": asked.threshold, "ceiling": asked.ceiling}
-    return bench.store.cached(
-        "evaluations",
-        made_from,
-        facts(made_from, **more),
-        lambda: evaluation.evaluate(bench.loader(checkpoint), asked).frame(),
-    )
+
+    def compute() -> pd.DataFrame:
+        model = bench.loader(checkpoint)
+        if meanwhile is not None:
+            meanwhile()
+        return evaluation.evaluate(model, asked).frame()
+
+    return bench.store.cached("evaluations", made_from, facts(made_from, **more), compute)
 
 
 def _random_pool(known: TaskTokenizer) -> tuple[int, ...]:

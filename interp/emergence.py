@@ -80,6 +80,34 @@ def search(
     return {task: _emergence(task, seen, threshold) for task, threshold in thresholds.items()}
 
 
+def upcoming(
+    steps: Sequence[int],
+    seen: Mapping[int, Mapping[str, float]],
+    step: int,
+    thresholds: Mapping[str, float],
+    how: Search = "bisection",
+) -> tuple[int, ...]:
+    """The steps that a search may evaluate next, while it evaluates `step`, whichever way that goes: at most two."""
+    ordered = [one for one in sorted(steps) if one != step and one not in seen]
+    if how == "grid" or not ordered:
+        return tuple(ordered[:1])
+    if ordered[-1] == max(steps):
+        return (ordered[-1],)
+    found: list[int] = []
+    for share in (0.0, 1.0):
+        guess = {**seen, step: dict.fromkeys(thresholds, share)}
+        following = _next_step(sorted(steps), guess, thresholds)
+        if following is not None and following not in found:
+            found.append(following)
+    return tuple(found)
+
+
+def ends(seen: Mapping[int, Mapping[str, float]], thresholds: Mapping[str, float]) -> tuple[int, ...]:
+    """The ends of the tasks' brackets as far as the evaluated steps tell, ascending."""
+    brackets = (_bracket(task, seen, threshold) for task, threshold in thresholds.items())
+    return tuple(sorted({step for bracket in brackets if bracket for step in (bracket.pre, bracket.post)}))
+
+
 def _next_step(
     steps: list[int], seen: Mapping[int, Mapping[str, float]], thresholds: Mapping[str, float]
 ) -> int | None:

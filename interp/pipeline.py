@@ -11,11 +11,13 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames
-from interp.bench import Bench, Ends, bench, evaluate
+from interp.bench import Bench, Ends, bench
 from interp.provenance import Options, facts, of_prompts, of_run
+from interp.searching import search_run
 from interp.store import Store
 from interp.suites import Run, Suite
-from interp.suites.integrity import distinct_steps, equal_steps
+from interp.suites.integrity import equal_steps
+from interp.suites.ladder import suspicions
 from interp.tasks import Form, Task
 from interp.values import Bracket, Head, InputError
 
@@ -33,45 +35,37 @@ def scan(
     """When each task emerges in each run: table `emergence` with columns `suite, seed` in front."""
     store.check_writable()
     benches = [bench(run, tasks, store, options) for run in suite.select(seeds)]
-    found = [scan_run(one) for one in tqdm(benches, desc=f"scan {suite.name}", unit="run")]
+    found = []
+    for one in tqdm(benches, desc=f"scan {suite.name}", unit="run"):
+        found.append(scan_run(one))
+        one.loader.release()  # one model at a time, however many runs
     return pd.concat(found, ignore_index=True)
 
 
 def scan_run(bench: Bench) -> pd.DataFrame:
-    """Emergence of every task of one run; all tasks share every checkpoint visited."""
-    weights = {step: checkpoint.weights for step, checkpoint in bench.checkpoints.items()}
-    steps = distinct_steps(weights)
-    if len(steps) < 2:
-        raise InputError(
-            f"{bench.run.id} has {len(weights)} checkpoint{'s' * (len(weights) != 1)}, {len(steps)} with distinct "
-            "weights; finding when a task emerges needs at least two"
-        )
+    """Emergence of every task of one run; all tasks share every checkpoint visited.
+
+    Column `suspect` says what makes claims about the run doubtful (empty: nothing known).
+    """
     thresholds = {task: asked.search.threshold for task, asked in bench.asked.items()}
+    found = search_run(bench, thresholds)
+    run, known = bench.run, bench.run.known
+    visited = {step: known[step] for step in sorted(found.seen)}
     made_from = {
         "stage": ["emergence", emergence.VERSION, evaluation.VERSION],
-        **of_run(bench.run.id), **bench.options.forward, "weights": list(weights.values()), "steps": list(weights),
+        **of_run(run.id), **bench.options.forward, "weights": list(visited.values()), "steps": list(visited),
         "tasks": [of_prompts(asked.search) | {"threshold": asked.search.threshold} for asked in bench.asked.values()],
-        "search": bench.options.search, "tokenizer": bench.known.sha256,
+        "search": bench.options.search, "tokenizer": bench.known.sha256, "searched": list(found.steps),
     }  # fmt: skip
-    more = {"equal": equal_steps(weights), "missing": bench.run.missing, "searched": steps}
-
-    def compute() -> pd.DataFrame:
-        seen: dict[int, dict[str, pd.DataFrame]] = {}
-
-        def shares(step: int) -> dict[str, float]:
-            asked = bench.asked.items()
-            seen[step] = {task: evaluate(bench, bench.checkpoints[step], one.search) for task, one in asked}
-            return {task: float(rows["solved"].to_numpy().mean()) for task, rows in seen[step].items()}
-
-        found = emergence.search(steps, shares, thresholds, bench.options.search)
-        ps = {
-            task: {step: float(rows[task]["p"].to_numpy().mean()) for step, rows in seen.items()}
-            for task in bench.asked
-        }
-        return frames.emergence_rows(found, ps)
-
-    rows = bench.store.cached("emergence", made_from, facts(made_from, **more), compute)
-    return _of_run(bench.run, rows)
+    more = {
+        "equal": equal_steps(known), "missing": run.missing, "identified": len(known), "suspect": suspicions(run),
+        "commits": {str(step): run.at(step).commit for step in visited},
+    }  # fmt: skip
+    ps = {task: {step: found.p(step, task) for step in visited} for task in bench.asked}
+    rows = bench.store.cached(
+        "emergence", made_from, facts(made_from, **more), lambda: frames.emergence_rows(found.tasks, ps)
+    )
+    return _of_run(run, rows).assign(suspect="; ".join(suspicions(run)))
 
 
 def patch(
@@ -92,15 +86,13 @@ def patch(
         raise InputError("--pre and --post choose the two ends together; one was given")
     store.check_writable()
     benches = [bench(run, tasks, store, options) for run in suite.select(seeds)]
-    work = [
-        (one, task, ends)
-        for one in tqdm(benches, desc=f"scan {suite.name}", unit="run")
-        for task, ends in _brackets(one, pre, post)
-    ]
-    found = [
-        _of_run(one.run, patch_task(one, task, ends)).assign(task=task, pre=ends.pre, post=ends.post)
-        for one, task, ends in tqdm(work, desc=f"patch {suite.name}", unit="task")
-    ]
+    found = []
+    for one in tqdm(benches, desc=f"patch {suite.name}", unit="run"):
+        for task, ends in _brackets(one, pre, post):
+            one.run.pin((ends.pre, ends.post))
+            found.append(_of_run(one.run, patch_task(one, task, ends)).assign(task=task, pre=ends.pre, post=ends.post))
+        one.loader.release()
+        one.run.pin(())
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["suite", "seed", "task"])
 
 

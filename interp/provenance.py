@@ -54,11 +54,16 @@ def of_run(run: RunId) -> dict[str, Any]:
 
 
 def of_checkpoints(checkpoints: Sequence[Checkpoint]) -> dict[str, Any]:
-    """Which weights, of which run and steps."""
-    return of_run(checkpoints[0].run) | {
-        "steps": [checkpoint.step for checkpoint in checkpoints],
-        "weights": [checkpoint.weights for checkpoint in checkpoints],
-    }
+    """Which weights, of which run and steps; at which commits, where they are on the Hub."""
+    commits = [checkpoint.commit for checkpoint in checkpoints]
+    return (
+        of_run(checkpoints[0].run)
+        | {
+            "steps": [checkpoint.step for checkpoint in checkpoints],
+            "weights": [checkpoint.weights for checkpoint in checkpoints],
+        }
+        | ({"commits": commits} if any(commits) else {})
+    )
 
 
 def of_prompts(prompts: PromptSet) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""The command line: `interp demo | suites | tasks | scan | patch | report | train`."""
+"""The command line: `interp demo | suites | tasks | scan | patch | report | train | verify | cache`."""
 
 from __future__ import annotations
 
 import typer
 
-from interp.cli import catalogue, demo, report, train, work
+from interp.cli import cache, catalogue, demo, report, train, verify, work
 
 app = typer.Typer(
     name="interp",
@@ -21,3 +21,5 @@ app.command("scan")(work.scan)
 app.command("patch")(work.patch)
 app.command("report")(report.report)
 app.command("train")(train.train)
+app.command("verify")(verify.verify)
+app.add_typer(cache.app, name="cache")

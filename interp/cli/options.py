@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from interp.provenance import Options
     from interp.tasks import Form, Task
 
-SuiteName = Annotated[str, typer.Argument(help="A suite's name (see `interp suites`) or a folder of checkpoints.")]
+SuiteName = Annotated[
+    str, typer.Argument(help="A suite's name (see `interp suites`), hf:owner/name, or a folder of checkpoints.")
+]
 TaskNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,6 +32,10 @@ Bos = Annotated[bool, typer.Option(help="Whether prompts begin with the BOS toke
 Dtype = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
 Device = Annotated[str, typer.Option(help="cpu, or a device torch knows such as cuda (not tested by this project).")]
 Search = Annotated[str, typer.Option(help="bisection, or grid: every checkpoint is evaluated.")]
+DiskBudget = Annotated[
+    str | None,
+    typer.Option("--disk-budget", help="The most that downloaded checkpoints may take on disk, such as 20GB."),
+]
 
 DEFAULT_STORE = Path(".interp")
 
@@ -37,6 +43,13 @@ DEFAULT_STORE = Path(".interp")
 def chosen_seeds(text: str | None) -> tuple[int, ...] | None:
     """The seeds that an option names; `None` for all."""
     return None if text is None else parse_seeds(text)
+
+
+def chosen_budget(text: str | None) -> int | None:
+    """The bytes that a disk budget names; `None` for no bound."""
+    from interp.suites.disk import parse_size
+
+    return None if text is None else parse_size(text)
 
 
 def chosen_tasks(names: list[str] | None) -> list[tuple[Task, Form]]:

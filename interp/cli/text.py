@@ -38,6 +38,7 @@ def scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
             "bracket": _pair(row, "pre", "post"), "p": _pair(row, "p_pre", "p_post"),
             "solved": _pair(row, "share_pre", "share_post"), "threshold": row["threshold"],
             "monotone": row["monotone"], "steps": list(row["steps"]), "solved_at_steps": list(row["shares"]),
+            "suspect": row.get("suspect", ""),
         }
         for row in frame.to_dict("records")
     ]  # fmt: skip
@@ -62,7 +63,10 @@ def short_scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What `scan` prints of each run and task."""
     keep = ("run", "task", "status", "bracket", "solved", "p", "monotone")
     rows = [{name: row[name] for name in keep} for row in scan_rows(frame)]
-    return [row | {"steps evaluated": len(full["steps"])} for row, full in zip(rows, scan_rows(frame), strict=True)]
+    return [
+        row | {"steps evaluated": len(full["steps"]), "suspect": bool(full["suspect"])}
+        for row, full in zip(rows, scan_rows(frame), strict=True)
+    ]
 
 
 def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:

@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from interp.cli.answering import answering
+from interp.cli.estimate import announce_download
 from interp.cli.options import (
     DEFAULT_STORE,
     Bos,
     Device,
+    DiskBudget,
     Dtype,
     Json,
     Prompts,
@@ -19,6 +21,7 @@ from interp.cli.options import (
     StoreFolder,
     SuiteName,
     TaskNames,
+    chosen_budget,
     chosen_seeds,
     chosen_tasks,
     settings,
@@ -37,6 +40,7 @@ def scan(
     dtype: Dtype = "float32",
     device: Device = "cpu",
     store: StoreFolder = DEFAULT_STORE,
+    disk_budget: DiskBudget = None,
     json: Json = False,
 ) -> None:
     """Find the step at which each task emerges in each run."""
@@ -45,7 +49,9 @@ def scan(
     from interp.suites import suite as find
 
     options = settings(prompts, bos, dtype, device, search)
-    found = pipeline.scan(find(suite), chosen_tasks(task), Store(store), chosen_seeds(seeds), options)
+    where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
+    announce_download(where, chosen, len(tasks), search)
+    found = pipeline.scan(where, tasks, Store(store), chosen, options)
     if json:
         print_json(scan_rows(found))
     else:
@@ -65,6 +71,7 @@ def patch(
     dtype: Dtype = "float32",
     device: Device = "cpu",
     store: StoreFolder = DEFAULT_STORE,
+    disk_budget: DiskBudget = None,
     json: Json = False,
 ) -> None:
     """Rank the heads whose attention patterns bring a task (denoising) or break it (noising)."""
@@ -73,7 +80,9 @@ def patch(
     from interp.suites import suite as find
 
     options = settings(prompts, bos, dtype, device, search)
-    found = pipeline.patch(find(suite), chosen_tasks(task), Store(store), chosen_seeds(seeds), options, pre, post)
+    where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
+    announce_download(where, chosen, len(tasks), search)
+    found = pipeline.patch(where, tasks, Store(store), chosen, options, pre, post)
     if json:
         print_json(patch_rows(found))
     else:

@@ -127,6 +127,10 @@ class Loader:
         self._model = model
         return model
 
+    def release(self) -> None:
+        """Let go of the model: its memory is free once nobody else holds it."""
+        self._model = None
+
     def _check_config(self, before: Checkpoint, checkpoint: Checkpoint, config: dict[str, Any]) -> None:
         key = difference(self._config, config)
         if key:

@@ -54,8 +54,10 @@ class WeightFiles:
             for name in file.keys():  # noqa: SIM118 - one of the two is not a dict
                 if name in found:
                     raise _broken(path, ValueError(f"'{name}' stands in two of its files"))
-                whole = file[name] if isinstance(file, dict) else None
-                found[name] = tuple(file.get_slice(name).get_shape() if whole is None else whole.shape)
+                if isinstance(file, dict):
+                    found[name] = tuple(file[name].shape)
+                else:
+                    found[name] = tuple(file.get_slice(name).get_shape())
         return found
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:

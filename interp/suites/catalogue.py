@@ -108,7 +108,7 @@ def _from_catalogue(known: dict[str, Any], disk: Disk) -> Suite:
 
 
 def _from_pattern(name: str, pattern: str, disk: Disk) -> Suite:
-    repositories = dict(_spread(pattern)) if "{" in pattern else {None: pattern}
+    repositories: dict[int | None, str] = dict(_spread(pattern)) if "{" in pattern else {None: pattern}
     return _suite(name, repositories, STEP, disk)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -32,11 +32,11 @@ class Kept:
 class Disk:
     """How many bytes of weights downloaded by interp may lie in the Hub cache; `None`: as many as fit.
 
-    Checkpoints whose commits are pinned (the ends of a bracket) are never removed to make room.
+    `pinned`: repository → commits (the ends of its brackets) that are never removed to make room.
     """
 
     budget: int | None = None
-    pinned: set[str] = field(default_factory=set)
+    pinned: dict[str, set[str]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def make_room(self, commit: str, size: int) -> None:
@@ -64,7 +64,7 @@ class Disk:
         for one in ours:
             if total <= self.budget:
                 return
-            if one.commit not in self.pinned | {commit}:
+            if one.commit != commit and one.commit not in self.pinned.get(one.repository, ()):
                 remove(one)
                 total -= one.size
         if total > self.budget:
@@ -159,6 +159,6 @@ def in_words(size: int) -> str:
     return f"{size} bytes"
 
 
-def total(sizes: Iterable[Kept]) -> int:
-    """Bytes of several checkpoints together."""
-    return sum(one.size for one in sizes)
+def sizes(ours: bool) -> int:
+    """Bytes of all checkpoints that interp downloaded, or of those it used and did not download."""
+    return sum(one.size for one in kept() if one.ours == ours)

@@ -159,7 +159,7 @@ class HubRun(Run):
 
     def pin(self, steps: Iterable[int]) -> None:
         """See `Run.pin`."""
-        self.disk.pinned.update({self.commits[step] for step in steps})
+        self.disk.pinned[self.repository] = {self.commits[step] for step in steps}
 
     def prefetch(self, steps: Iterable[int]) -> None:
         """See `Run.prefetch`: at most two at a time, and nothing is removed to make room for a guess."""
@@ -186,6 +186,20 @@ class HubRun(Run):
         if self._weights(step) is None:
             return 0
         return to_download(self.repository, self.commits[step], needed(self.files(step)))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the weights at the last step that has any: an estimate for every step."""
+        for step in reversed(self.steps):
+            if self._weights(step) is not None:
+                files = self.files(step)
+                return sum(files[name].size for name in weight_names(files))
+        return 0
+
+    def estimate(self, visits: int) -> int:
+        """The most bytes that so many visits download, given what is on disk."""
+        here = sum(self.to_download(step) == 0 for step in self.known)
+        return max(0, min(visits, len(self.steps)) - here) * self.size
 
     def __repr__(self) -> str:
         return f"HubRun({self.id}, {self.repository})"
