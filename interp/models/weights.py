@@ -75,9 +75,7 @@ def _pickled(path: Path) -> dict[str, Tensor]:
         # files of torch before 1.6 are no zip archives, and cannot be mapped
         held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except pickle.UnpicklingError as error:
-        raise InputError(
-            f"{path} is refused: it is broken, or it holds code beside weights (only tensors are ever unpickled)"
-        ) from error
+        raise _broken(path, ValueError("it is damaged, or holds code beside tensors, which is never run")) from error
     except Exception as error:  # bytes that are no pickle can raise anything there
         raise _broken(path, error) from error
     if not isinstance(held, dict):
