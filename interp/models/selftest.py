@@ -35,7 +35,7 @@ def _fault(
     model: Model, layer: int, resid: Tensor, attention: Attention, after: Tensor, generator: torch.Generator
 ) -> str | None:
     pattern = attention.pattern
-    if not bool(torch.isfinite(pattern).all()):
+    if not bool(torch.isfinite(pattern).all() and torch.isfinite(after).all()):
         return None  # the forward pass reports non-finite values, with its own words
     shape = (2, model.n_heads, _LENGTH, _LENGTH)
     if tuple(pattern.shape) != shape:
