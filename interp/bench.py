@@ -12,7 +12,7 @@ import pandas as pd
 from interp import comparison, evaluation, frames, patching, ranking, signatures
 from interp.models.batches import tensors
 from interp.models.loading import Loader
-from interp.provenance import Options, facts, of_checkpoints, of_prompts
+from interp.provenance import Options, facts, of_checkpoints, of_prompts, of_run
 from interp.store import Store
 from interp.suites import Run
 from interp.tasks import Form, Task, TaskTokenizer, prompts, tokenizer
@@ -77,6 +77,16 @@ def evaluate(
         return evaluation.evaluate(model, asked).frame()
 
     return bench.store.cached("evaluations", made_from, facts(made_from, **more), compute)
+
+
+def keep_prompts(bench: Bench, asked: PromptSet) -> pd.DataFrame:
+    """A prompt set as it was asked: table `prompts`."""
+    made_from = {"stage": ["prompts"], **of_run(bench.run.id), **of_prompts(asked), "bos": asked.bos}
+    more = {"threshold": asked.threshold, "ceiling": asked.ceiling, "weights": [], "steps": []}
+    more |= {name: bench.options.forward[name] for name in ("dtype", "device")}
+    return bench.store.cached(
+        "prompts", made_from, facts(made_from, **more), lambda: frames.prompt_rows(asked, bench.known)
+    )
 
 
 def _random_pool(known: TaskTokenizer) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames
-from interp.bench import Bench, Ends, bench
+from interp.bench import Bench, Ends, bench, keep_prompts
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
@@ -65,6 +65,8 @@ def scan_run(bench: Bench) -> pd.DataFrame:
     rows = bench.store.cached(
         "emergence", made_from, facts(made_from, **more), lambda: frames.emergence_rows(found.tasks, ps)
     )
+    for asked in bench.asked.values():
+        keep_prompts(bench, asked.search)
     return _of_run(run, rows).assign(suspect="; ".join(suspicions(run)))
 
 
@@ -112,7 +114,7 @@ def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:
     work = Ends(bench, task, bracket)
     effects = work.cached("effects", {}, work.effects)
     options = {"resamples": bench.options.resamples}
-    work.cached("prompts", {}, lambda: frames.prompt_rows(work.asked, bench.known))
+    keep_prompts(bench, work.asked)
     work.cached("joint", options | {"draws": bench.options.draws}, lambda: work.joint(effects))
     scores = {
         (end, kind): frames.scores_from_rows(work.signatures(end, kind))

@@ -102,9 +102,7 @@ class Loader:
     `fetch` brings a checkpoint's files to disk first.
     """
 
-    def __init__(
-        self, dtype: str = "float32", device: str = "cpu", fetch: Callable[[Checkpoint], None] = fetch
-    ):  # fmt: skip
+    def __init__(self, dtype: str = "float32", device: str = "cpu", fetch: Callable[[Checkpoint], None] = fetch):
         self._dtype, self._device, self._fetch = dtype, device, fetch
         self._model: Model | None = None
         self._config: dict[str, Any] = {}
@@ -116,13 +114,13 @@ class Loader:
             model.checkpoint = checkpoint  # equal weights can stand at several steps
             return model
         self._fetch(checkpoint)
-        config = read_config(checkpoint.folder)
         if model is None:
-            model, self._config = load(checkpoint, self._dtype, self._device), config
+            model = load(checkpoint, self._dtype, self._device)
+            self._config = read_config(checkpoint.folder)
         else:
-            self._check_config(model.checkpoint, checkpoint, config)
-            self._model = None  # a swap that fails half-way leaves weights of two checkpoints
+            self._model, before = None, model.checkpoint  # a swap that fails leaves weights of two checkpoints
             model.swap(checkpoint)
+            self._check_config(before, checkpoint)
             self_test(model)
         self._model = model
         return model
@@ -131,7 +129,9 @@ class Loader:
         """Let go of the model: its memory is free once nobody else holds it."""
         self._model = None
 
-    def _check_config(self, before: Checkpoint, checkpoint: Checkpoint, config: dict[str, Any]) -> None:
+    def _check_config(self, before: Checkpoint, checkpoint: Checkpoint) -> None:
+        """What shapes cannot show, such as the activation, must be the same too."""
+        config = read_config(checkpoint.folder)
         key = difference(self._config, config)
         if key:
             raise InputError(

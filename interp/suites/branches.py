@@ -12,7 +12,7 @@ STEP = r"(?:global_step|step|checkpoint|iter)[-_]?(\d+)(?:-tokens\d+B)?"
 SEED = r"(?:seed|run)[-_]?(\d+)"
 
 
-def numbered(names: Iterable[str], pattern: str, where: str) -> dict[int, str]:
+def numbered(names: Iterable[str], pattern: str, where: str, what: str = "branches") -> dict[int, str]:
     """The names that are a number of this pattern as a whole, by that number, ascending; others are passed over.
 
     Raises:
@@ -25,6 +25,6 @@ def numbered(names: Iterable[str], pattern: str, where: str) -> dict[int, str]:
             continue
         number = int(match[1])
         if number in found:
-            raise InputError(f"{where} holds both {found[number]} and {name}: two for {number}")
+            raise InputError(f"{where} holds both {found[number]} and {name}: two {what} for {number}")
         found[number] = name
     return dict(sorted(found.items()))

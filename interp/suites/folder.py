@@ -124,7 +124,7 @@ def _run(run_id: RunId, steps: Mapping[int, Path], around: list[Path]) -> Folder
 
 def _folders(root: Path, pattern: str) -> dict[int, Path]:
     names = [path.name for path in root.iterdir() if path.is_dir()]
-    return {number: root / name for number, name in numbered(names, pattern, str(root)).items()}
+    return {number: root / name for number, name in numbered(names, pattern, str(root), "folders").items()}
 
 
 def _tokenizer_folder(candidates: list[Path]) -> Path:
