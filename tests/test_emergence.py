@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interp.emergence import Emergence, Search, search
+from interp.emergence import Emergence, Search, ends, search, upcoming
 from interp.values import Bracket, InputError, Status
 
 # on a busy machine a test that is slow has not failed
@@ -191,3 +191,32 @@ def test_fewer_than_two_checkpoints_are_refused_before_any_is_visited(steps: lis
     with pytest.raises(InputError, match=f"two checkpoints with distinct weights; found {len(steps)}"):
         searched(run)
     assert run.asked == []
+
+
+@given(monotone_runs(tasks=2), st.sampled_from(SEARCHES))
+def test_what_is_visited_next_was_among_the_upcoming(case: tuple[Run, list[int]], how: Search) -> None:
+    run, _ = case
+    thresholds = dict.fromkeys(run.curves, 0.75)
+    seen: dict[int, Mapping[str, float]] = {}
+    guessed: list[set[int]] = []
+
+    def visit(step: int) -> Mapping[str, float]:
+        guessed.append(set(upcoming(run.steps, seen, step, thresholds, how)))
+        seen[step] = run(step)
+        return seen[step]
+
+    search(run.steps, visit, thresholds, how)
+    following = run.asked[1:]
+    # all tasks passing or all failing is guessed; where the two tasks part, the guess may miss
+    alike = run.curves["t0"] == run.curves["t1"]
+    hits = [step in guess for step, guess in zip(following, guessed, strict=False)]
+    assert all(hits) or not alike
+    assert all(len(guess) <= 2 and not guess & {step} for step, guess in zip(run.asked, guessed, strict=True))
+
+
+@given(monotone_runs())
+def test_the_ends_are_those_of_the_bracket(case: tuple[Run, list[int]]) -> None:
+    run, _ = case
+    bracket = searched(run)["t0"].bracket
+    seen = {step: run(step) for step in set(run.asked)}
+    assert ends(seen, {"t0": 0.75}) == ((bracket.pre, bracket.post) if bracket else ())

@@ -1,6 +1,7 @@
 """`make bench`: every benchmark, each printing its ratios against the named rival in the same run."""
 
-from tests.benchmarks import patching
+from tests.benchmarks import loading, patching
 
 if __name__ == "__main__":
     patching.main()
+    loading.main()

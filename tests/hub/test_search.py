@@ -1,5 +1,6 @@
 """The main job over a Hub: what is asked and downloaded, and that holes, equal and foreign weights mislead no claim."""
 
+import json
 import math
 import threading
 from pathlib import Path
@@ -186,3 +187,14 @@ def test_eviction_never_touches_what_others_downloaded(
     size = (planted.folder / "seed0" / "step64" / "model.safetensors").stat().st_size
     scan(planted, tmp_path / "store", 3 * size)
     assert (theirs / "model.safetensors").exists()
+
+
+def test_patching_over_the_hub_names_the_planted_head(
+    repository: Repository, planted: PlantedRun, tmp_path: Path
+) -> None:
+    rows = pipeline.patch(suite("hf:lab/planted"), [parse(str(planted.task))], Store(tmp_path / "store"), options=FEW)
+    first = rows[rows["rank"] == 1]
+    assert {(row.layer, row.head) for row in first.itertuples()} == {(planted.head.layer, planted.head.head)}
+    for one in Store(tmp_path / "store").results("effects"):
+        assert one.facts["commits"] == [repository.branches["step32"], repository.branches["step64"]]
+        assert json.dumps(one.facts)
