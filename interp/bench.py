@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from torch import Tensor
 
 from interp import comparison, evaluation, frames, patching, ranking, signatures
 from interp.models.batches import tensors
@@ -161,24 +162,32 @@ class Ends:
         """Table `signatures` of one end, on the task's prompts or on repeated random tokens."""
         made_from = {
             "stage": ["signatures", signatures.VERSION], **of_checkpoints([self.at[end]]),
-            **self.bench.options.forward, "tokenizer": self.bench.known.sha256, "prompts": kind,
-        } | (of_prompts(self.asked) | {"prompts": kind} if kind == "task" else {})  # fmt: skip
-        compute = self._task_signatures if kind == "task" else self._random_signatures
-        more = {"step": self.at[end].step}
+            **self.bench.options.forward, "tokenizer": self.bench.known.sha256,
+        }  # fmt: skip
+        if kind == "task":
+            made_from |= of_prompts(self.asked)
+            compute = self._task_signatures
+        else:
+            made_from |= {"tokens": [tokens.tolist() for tokens in self._random_tokens]}
+            compute = self._random_signatures
+        more = {"step": self.at[end].step, "prompts": kind}
         return self.bench.store.cached(
             "signatures", made_from, facts(made_from, **more), lambda: frames.signature_rows(compute(end))
         )
 
     def _task_signatures(self, end: str) -> signatures.Signatures:
         model = self.bench.loader(self.at[end])
-        tokens = [tensors(self.asked, group, model)[0] for group in self.asked.by_length()]
+        tokens = [tensors(self.asked, group, model).tokens for group in self.asked.by_length()]
         return signatures.signatures(zip(tokens, self.read(end), strict=True))
+
+    @cached_property
+    def _random_tokens(self) -> list[Tensor]:
+        bos = self.bench.known.bos_id if self.bench.options.bos else None
+        return signatures.repeated_random(_random_pool(self.bench.known), bos)
 
     def _random_signatures(self, end: str) -> signatures.Signatures:
         model = self.bench.loader(self.at[end])
-        bos = self.bench.known.bos_id if self.bench.options.bos else None
-        samples = signatures.repeated_random(_random_pool(self.bench.known), bos)
-        return signatures.signatures([(tokens, model.patterns(tokens.to(model.device))) for tokens in samples])
+        return signatures.signatures([(t, model.patterns(t.to(model.device))) for t in self._random_tokens])
 
     def heads(self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]) -> pd.DataFrame:
         """Table `heads`, both directions."""

@@ -113,6 +113,15 @@ def test_float64_logits_are_those_of_transformers(tmp_path: Path, shape: Shape) 
         assert (ours.logits(tokens) - expected).abs().max() <= 1e-9
 
 
+@torch.no_grad()
+def test_an_unembedding_tied_to_the_embedding_is_one_tensor(tmp_path: Path) -> None:
+    given = tensors()
+    del given["embed_out.weight"]
+    checkpoint = write(tmp_path, given, tie_word_embeddings=True)
+    ours, expected = interp.load(checkpoint), plain(checkpoint)(TOKENS).logits[:, -1]
+    assert (ours.logits(TOKENS) - expected).abs().max() <= 1e-5 * float(expected.abs().max())
+
+
 @shapes
 @torch.no_grad()
 def test_patterns_are_those_of_transformers(tmp_path: Path, shape: Shape) -> None:
