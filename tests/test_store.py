@@ -168,7 +168,14 @@ def test_two_origins_share_a_key_only_if_they_are_equal(one: dict, other: dict) 
 
 @pytest.mark.parametrize(
     "changed",
-    [{"seed": 0}, {"steps": [1, 0]}, {"steps": [0, 1, 2]}, {"stage": ["evaluation", 2]}, {"dtype": "float64"}, {"x": 1}],
+    [
+        {"seed": 0},
+        {"steps": [1, 0]},
+        {"steps": [0, 1, 2]},
+        {"stage": ["evaluation", 2]},
+        {"dtype": "float64"},
+        {"x": 1},
+    ],
 )
 def test_a_key_changes_with_any_value(changed: dict) -> None:
     assert content_key(MADE_FROM | changed) != content_key(MADE_FROM)

@@ -32,7 +32,7 @@ def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") ->
     if dtype not in DTYPES:
         raise InputError(f"'{dtype}' is not a dtype interp computes in; {nearest(dtype, DTYPES)}")
     config = _config(checkpoint)
-    decoder = _family(checkpoint, config)
+    decoder = _family(config)
     module = decoder.build(config, DTYPES[dtype], _device(device))
     assign(module, checkpoint)
     model = decoder(module, checkpoint)
@@ -48,15 +48,12 @@ def _config(checkpoint: Checkpoint) -> PreTrainedConfig:
         raise InputError(f"{checkpoint}: config.json does not describe a model: {error}") from error
 
 
-def _family(checkpoint: Checkpoint, config: PreTrainedConfig) -> Any:
+def _family(config: PreTrainedConfig) -> Any:
+    from interp.models.bridged import Bridged
+    from interp.models.gpt2 import GPT2
     from interp.models.gpt_neox import GPTNeoX
 
-    families = {"gpt_neox": GPTNeoX}
-    if config.model_type not in families:
-        raise InputError(
-            f"{checkpoint} is a '{config.model_type}' model; this version computes {', '.join(families)} (Pythia)"
-        )
-    return families[config.model_type]
+    return {"gpt_neox": GPTNeoX, "gpt2": GPT2}.get(config.model_type, Bridged)
 
 
 def _device(device: str) -> str:

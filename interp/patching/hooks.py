@@ -1,0 +1,4 @@
+"""Donor patterns in a user's own forward passes."""
+
+
+def patched(): ...
