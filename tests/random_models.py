@@ -13,7 +13,7 @@ from tests.planted import write_tokenizer
 VOCAB = 61
 
 
-def write(folder: Path, config: Any, seed: int, scale: float = 4.0) -> Checkpoint:
+def write(folder: Path, config: Any, seed: int, scale: float = 10.0) -> Checkpoint:
     """A checkpoint of random weights, its matrices scaled so that attention is far from uniform."""
     torch.manual_seed(seed)
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32)

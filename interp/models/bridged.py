@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +85,18 @@ class Bridged(Model):
         module = self.build(self.module.config, self.dtype, device)
         assign(module, checkpoint)
         type(self).__init__(self, module, checkpoint)
+
+    @contextmanager
+    def writing(self, write: Write) -> Iterator[None]:
+        """While it lasts, every forward pass of `module` has its patterns passed through `write`."""
+
+        def hooked(own: Tensor, hook: Any, layer: int) -> Tensor:
+            return write(layer, own)
+
+        places = [f"blocks.{layer}.attn.hook_pattern" for layer in range(self.n_layers)]
+        hooks: Any = [(place, partial(hooked, layer=layer)) for layer, place in enumerate(places)]
+        with self._bridge.hooks(fwd_hooks=hooks):
+            yield
 
     @torch.no_grad()
     def _run(self, tokens: Int[Tensor, "prompt pos"], hooks: list[Any]) -> Float[Tensor, "prompt vocab"]:

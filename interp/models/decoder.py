@@ -27,13 +27,21 @@ class Scores(NamedTuple):
 
 
 class Decoder(Model):
-    """A decoder computed from the parts of its Hugging Face module, without hooks: the module's forward stays as it was.
+    """A decoder computed from the parts of its Hugging Face module, without hooks: the module's forward is untouched.
 
     `parallel`: the MLP reads the stream before the layer's attention is added (Pythia), not after (GPT-2).
     """
 
     parallel: bool
     _blocks: list[Any]
+
+    def block(self, layer: int) -> Any:
+        """A layer's module."""
+        return self._blocks[layer]
+
+    @abstractmethod
+    def attention_module(self, layer: int) -> Any:
+        """A layer's attention module."""
 
     @abstractmethod
     def embed(self, tokens: Int[Tensor, "prompt pos"]) -> Float[Tensor, "prompt pos d_model"]:

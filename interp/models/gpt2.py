@@ -55,6 +55,10 @@ class GPT2(Decoder):
         mask = causal_mask(resid.shape[1], resid)[first:]
         return Scores(scores.mul_(block.attn.scaling).add_(mask), value)
 
+    def attention_module(self, layer: int) -> Any:
+        """See `Decoder.attention_module`."""
+        return self._blocks[layer].attn
+
     def attention_out(self, layer: int) -> Affine:
         """See `Decoder.attention_out`."""
         return _affine(self._blocks[layer].attn.c_proj)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -59,6 +59,10 @@ class GPTNeoX(Decoder):
         query, key = apply_rotary_pos_emb(query, key, tables.cos, tables.sin)
         scores = query[:, :, first:] @ key.transpose(2, 3)
         return Scores(scores.mul_(block.attention.scaling).add_(tables.mask[first:]), value)
+
+    def attention_module(self, layer: int) -> Any:
+        """See `Decoder.attention_module`."""
+        return self._blocks[layer].attention
 
     def attention_out(self, layer: int) -> Affine:
         """See `Decoder.attention_out`."""

@@ -41,7 +41,7 @@ class Effects(NamedTuple):
 
     @property
     def delta_log_p(self) -> Float[np.ndarray, "prompt *axes"]:
-        """log p(answer) with the patch − without, in nats; positive = the patch helps."""
+        """Log p(answer) with the patch − without, in nats; positive = the patch helps."""
         return self.patched.log_p - _beside(self.recipient.log_p, self.patched.log_p)
 
     @property
@@ -163,7 +163,7 @@ def greedy(
 
 def destinations(
     model: Model, prompts: PromptSet, donor: Patterns, heads: Sequence[Head], *, memory: int = MEMORY
-) -> list[Float[np.ndarray, "prompt head dest"]]:
+) -> list[Float[np.ndarray, "_prompt _head _dest"]]:
     """Δp of writing a single row of a head's pattern: one array for each group of `prompts.by_length()`."""
     found = []
     for group, given in zip(prompts.by_length(), donor, strict=True):

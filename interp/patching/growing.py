@@ -32,7 +32,7 @@ class Patch(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """The final stream of the recipient (variant 0) and of every head's patch; `own`: the pattern was the recipient's."""
+    """Final streams of the recipient (variant 0) and of every head's patch; `own`: the pattern was the recipient's."""
 
     final: Float[Tensor, "variant prompt d_model"]
     own: Bool[Tensor, "patched prompt"]

@@ -14,7 +14,7 @@ from interp.values import InputError
 
 
 class Outcomes(NamedTuple):
-    """log p(answer) in nats, and margin = logit(answer) − the largest other logit; axes as the owner says."""
+    """Log p(answer) in nats, and margin = logit(answer) − the largest other logit; axes as the owner says."""
 
     log_p: Float[np.ndarray, "*axes"]
     margin: Float[np.ndarray, "*axes"]
@@ -40,7 +40,7 @@ class Reader:
         self.moved = False
 
     def read(self, logits: Float[Tensor, "row vocab"]) -> Float[Tensor, "2 row"]:
-        """log p and margin of the next rows, rows being variant-major over the prompts; overwrites the logits.
+        """Log p and margin of the next rows, rows being variant-major over the prompts; overwrites the logits.
 
         Raises:
             InputError: non-finite logits.

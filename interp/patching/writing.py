@@ -29,7 +29,7 @@ class Sets(NamedTuple):
 
 @torch.no_grad()
 def force(model: Model, given: Given, sets: Sets, where: Where = "pattern") -> tuple[Float[Tensor, "row vocab"], bool]:
-    """Logits of each variant on each prompt (variant-major), and whether anything written differed from the model's own.
+    """Logits of each variant on each prompt (variant-major); whether anything written differed from the model's own.
 
     A head's pattern that is the recipient's own within rounding is left as it is, so that it changes exactly nothing.
     """
