@@ -13,6 +13,7 @@ from interp.cli.options import (
     Device,
     Dtype,
     Json,
+    Memory,
     Prompts,
     Search,
     Seeds,
@@ -20,10 +21,19 @@ from interp.cli.options import (
     SuiteName,
     TaskNames,
     chosen_seeds,
+    chosen_steps,
     chosen_tasks,
     settings,
 )
-from interp.cli.text import patch_rows, print_json, print_table, scan_rows, short_patch_rows, short_scan_rows
+from interp.cli.text import (
+    patch_rows,
+    print_json,
+    print_table,
+    recipient_rows,
+    scan_rows,
+    short_patch_rows,
+    short_scan_rows,
+)
 
 
 @answering
@@ -59,11 +69,16 @@ def patch(
     seeds: Seeds = None,
     pre: Annotated[int | None, typer.Option(help="The earlier step, in place of the bracket's.")] = None,
     post: Annotated[int | None, typer.Option(help="The later step, in place of the bracket's.")] = None,
+    recipients: Annotated[
+        str | None,
+        typer.Option(help="Steps such as 0,64,256, or all: Δp of the top heads by the recipient's step instead."),
+    ] = None,
     search: Search = "bisection",
     prompts: Prompts = 64,
     bos: Bos = True,
     dtype: Dtype = "float32",
     device: Device = "cpu",
+    memory: Memory = "1GB",
     store: StoreFolder = DEFAULT_STORE,
     json: Json = False,
 ) -> None:
@@ -72,7 +87,12 @@ def patch(
     from interp.store import Store
     from interp.suites import suite as find
 
-    options = settings(prompts, bos, dtype, device, search)
+    options = settings(prompts, bos, dtype, device, search, memory)
+    if recipients is not None:
+        what = find(suite), chosen_tasks(task), Store(store), chosen_steps(recipients), chosen_seeds(seeds)
+        rows = recipient_rows(pipeline.recipients(*what, options, pre, post))
+        print_json(rows) if json else print_table(rows, "no task has a bracket in these runs")
+        return
     found = pipeline.patch(find(suite), chosen_tasks(task), Store(store), chosen_seeds(seeds), options, pre, post)
     if json:
         print_json(patch_rows(found))

@@ -68,7 +68,7 @@ class Model(ABC):
     def patterns(
         self, tokens: Int[Tensor, "prompt pos"], where: Where = "pattern"
     ) -> Float[Tensor, "layer prompt head dest src"]:
-        """Attention of every head after softmax (or the scores before it); rows sum to one, no mass above the diagonal."""
+        """Attention of every head after softmax (or scores before it); rows sum to one, no mass above the diagonal."""
 
     def logits(self, tokens: Int[Tensor, "prompt pos"]) -> Float[Tensor, "prompt vocab"]:
         """Logits of the token after the last position; non-finite ones raise, naming step and layer."""

@@ -26,7 +26,8 @@ def patched(model: Model, heads: Iterable[Head | str], donor: Donor) -> Iterator
     Args:
         model: the recipient, as `interp.load` gives it; its module is also what is yielded.
         heads: heads, or their names such as `L5H3`.
-        donor: another model, whose patterns on the same tokens are written, or patterns [layer, prompt, head, dest, src].
+        donor: another model, whose patterns on the same tokens are written, or patterns
+            [layer, prompt, head, dest, src].
 
     The hooks are on this module alone and are gone afterwards, also after an exception or an interrupt.
 
