@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
+from torch import Tensor
 
 from interp import claims, comparison, evaluation, frames, patching, ranking, signatures
 from interp.models.batches import tensors
 from interp.models.loading import Loader
-from interp.provenance import Options, facts, of_checkpoints, of_prompts
+from interp.provenance import Options, facts, of_checkpoints, of_prompts, of_run
 from interp.store import Store
 from interp.suites import Run
 from interp.tasks import Form, Task, TaskTokenizer, prompts, tokenizer
@@ -77,6 +78,16 @@ def evaluate(bench: Bench, checkpoint: Checkpoint, asked: PromptSet) -> pd.DataF
     )
 
 
+def keep_prompts(bench: Bench, asked: PromptSet) -> pd.DataFrame:
+    """A prompt set as it was asked: table `prompts`."""
+    made_from = {"stage": ["prompts"], **of_run(bench.run.id), **of_prompts(asked), "bos": asked.bos}
+    more = {"threshold": asked.threshold, "ceiling": asked.ceiling, "weights": [], "steps": []}
+    more |= {name: bench.options.forward[name] for name in ("dtype", "device")}
+    return bench.store.cached(
+        "prompts", made_from, facts(made_from, **more), lambda: frames.prompt_rows(asked, bench.known)
+    )
+
+
 def _random_pool(known: TaskTokenizer) -> tuple[int, ...]:
     """Ids to draw random tokens from: words where the tokenizer has enough of them, else all its plain ids.
 
@@ -132,24 +143,32 @@ class Ends:
         """Table `signatures` of one end, on the task's prompts or on repeated random tokens."""
         made_from = {
             "stage": ["signatures", signatures.VERSION], **of_checkpoints([self.at[end]]),
-            **self.bench.options.forward, "tokenizer": self.bench.known.sha256, "prompts": kind,
-        } | (of_prompts(self.asked) | {"prompts": kind} if kind == "task" else {})  # fmt: skip
-        compute = self._task_signatures if kind == "task" else self._random_signatures
-        more = {"step": self.at[end].step}
+            **self.bench.options.forward, "tokenizer": self.bench.known.sha256,
+        }  # fmt: skip
+        if kind == "task":
+            made_from |= of_prompts(self.asked)
+            compute = self._task_signatures
+        else:
+            made_from |= {"tokens": [tokens.tolist() for tokens in self._random_tokens]}
+            compute = self._random_signatures
+        more = {"step": self.at[end].step, "prompts": kind}
         return self.bench.store.cached(
             "signatures", made_from, facts(made_from, **more), lambda: frames.signature_rows(compute(end))
         )
 
     def _task_signatures(self, end: str) -> signatures.Signatures:
         model = self.bench.loader(self.at[end])
-        tokens = [tensors(self.asked, group, model)[0] for group in self.asked.by_length()]
+        tokens = [tensors(self.asked, group, model).tokens for group in self.asked.by_length()]
         return signatures.signatures(zip(tokens, self.read(end), strict=True))
+
+    @cached_property
+    def _random_tokens(self) -> list[Tensor]:
+        bos = self.bench.known.bos_id if self.bench.options.bos else None
+        return signatures.repeated_random(_random_pool(self.bench.known), bos)
 
     def _random_signatures(self, end: str) -> signatures.Signatures:
         model = self.bench.loader(self.at[end])
-        bos = self.bench.known.bos_id if self.bench.options.bos else None
-        samples = signatures.repeated_random(_random_pool(self.bench.known), bos)
-        return signatures.signatures([(tokens, model.patterns(tokens.to(model.device))) for tokens in samples])
+        return signatures.signatures([(t, model.patterns(t.to(model.device))) for t in self._random_tokens])
 
     def agreement(
         self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]

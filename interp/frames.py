@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from interp.comparison import Agreement
 from interp.emergence import Emergence
@@ -101,7 +101,7 @@ def joint_row(
     effect: Interval,
     share: Interval,
     gap: Interval,
-    folds: Sequence[Float[np.ndarray, "layer head"]] = (),
+    folds: Sequence[Bool[np.ndarray, "layer head"]] = (),
 ) -> dict[str, object]:
     """One row of table `joint`; `folds`: the masks of the set in each fold, where they can differ."""
     members = _members(heads.mask)

@@ -11,7 +11,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames, interventions
-from interp.bench import Bench, Ends, bench, evaluate
+from interp.bench import Bench, Ends, bench, evaluate, keep_prompts
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.store import Store
 from interp.suites import Run, Suite
@@ -73,6 +73,8 @@ def scan_run(bench: Bench) -> pd.DataFrame:
         return frames.emergence_rows(found, ps)
 
     rows = bench.store.cached("emergence", made_from, facts(made_from, **more), compute)
+    for asked in bench.asked.values():
+        keep_prompts(bench, asked.search)
     return _of_run(bench.run, rows)
 
 
@@ -122,7 +124,7 @@ def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:
     work = Ends(bench, task, bracket)
     effects = work.cached("effects", {}, work.effects)
     options = {"resamples": bench.options.resamples}
-    work.cached("prompts", {}, lambda: frames.prompt_rows(work.asked, bench.known))
+    keep_prompts(bench, work.asked)
     drawn = options | {"draws": bench.options.draws}
     work.cached("joint", drawn, lambda: interventions.joint(work, effects))
     controlled = work.cached("controls", drawn, lambda: interventions.controls(work, effects))

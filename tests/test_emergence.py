@@ -4,11 +4,14 @@ import math
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interp.emergence import Emergence, Search, search
 from interp.values import Bracket, InputError, Status
+
+# on a busy machine a test that is slow has not failed
+any_speed = settings(deadline=None)
 
 ALL_STEPS = (0, *(2**i for i in range(10)), *range(1000, 30_000, 1000))
 
@@ -51,6 +54,7 @@ def any_runs(draw: st.DrawFn, tasks: int = 1) -> Run:
     return Run(steps, {f"t{i}": draw(shares) for i in range(tasks)})
 
 
+@any_speed
 @given(monotone_runs(), st.sampled_from(SEARCHES))
 def test_the_bracket_of_a_monotone_curve_is_exact(made: tuple[Run, list[int]], how: Search) -> None:
     run, (at,) = made
@@ -60,6 +64,7 @@ def test_the_bracket_of_a_monotone_curve_is_exact(made: tuple[Run, list[int]], h
     assert found.monotone
 
 
+@any_speed
 @given(monotone_runs(tasks=3))
 def test_a_task_costs_no_more_than_the_logarithm_of_the_gaps(made: tuple[Run, list[int]]) -> None:
     run, jumps = made
@@ -79,6 +84,7 @@ def test_154_checkpoints_cost_10_visits() -> None:
     assert worst == 10  # both ends, and log2(153) rounded up
 
 
+@any_speed
 @given(any_runs(tasks=3), st.sampled_from(SEARCHES))
 def test_no_step_is_visited_twice(run: Run, how: Search) -> None:
     searched(run, how)
@@ -86,6 +92,7 @@ def test_no_step_is_visited_twice(run: Run, how: Search) -> None:
     assert set(run.asked) <= set(run.steps)
 
 
+@any_speed
 @given(any_runs(), st.sampled_from(SEARCHES))
 def test_the_ends_of_a_bracket_are_neighbours_that_fail_and_pass(run: Run, how: Search) -> None:
     found, curve = searched(run, how)["t0"], run.curves["t0"]
@@ -97,6 +104,7 @@ def test_the_ends_of_a_bracket_are_neighbours_that_fail_and_pass(run: Run, how: 
     assert curve[low] < 0.75 <= curve[high]
 
 
+@any_speed
 @given(any_runs(), st.sampled_from(SEARCHES))
 def test_no_known_pass_lies_below_the_bracket(run: Run, how: Search) -> None:
     found = searched(run, how)["t0"]
@@ -106,6 +114,7 @@ def test_no_known_pass_lies_below_the_bracket(run: Run, how: Search) -> None:
         assert max(below) < 0.75
 
 
+@any_speed
 @given(any_runs())
 def test_the_grid_finds_the_earliest_pass_of_any_curve(run: Run) -> None:
     found, curve = searched(run, "grid")["t0"], run.curves["t0"]
@@ -114,6 +123,7 @@ def test_the_grid_finds_the_earliest_pass_of_any_curve(run: Run) -> None:
     assert found.bracket == (Bracket(run.steps[first - 1], run.steps[first]) if first else None)
 
 
+@any_speed
 @given(any_runs(), st.sampled_from(SEARCHES))
 def test_the_status_says_what_the_visited_steps_say(run: Run, how: Search) -> None:
     found = searched(run, how)["t0"]
@@ -130,12 +140,14 @@ def test_the_status_says_what_the_visited_steps_say(run: Run, how: Search) -> No
     assert found.monotone == (False not in passes[passes.index(True) :] if True in passes else True)
 
 
+@any_speed
 @given(any_runs(), st.sampled_from(SEARCHES))
 def test_lost_and_censored_are_told_apart_by_the_last_step(run: Run, how: Search) -> None:
     found = searched(run, how)["t0"]
     assert (run.curves["t0"][-1] >= 0.75) == (found.status in (Status.EMERGED, Status.FROM_START))
 
 
+@any_speed
 @given(monotone_runs(tasks=2))
 def test_a_second_task_moves_no_bracket_of_a_monotone_first(made: tuple[Run, list[int]]) -> None:
     run, _ = made
@@ -144,6 +156,7 @@ def test_a_second_task_moves_no_bracket_of_a_monotone_first(made: tuple[Run, lis
     assert set(alone.asked) <= set(run.asked)
 
 
+@any_speed
 @given(any_runs(tasks=2))
 def test_a_second_tasks_visits_move_a_bracket_only_to_an_earlier_one_that_holds(run: Run) -> None:
     alone = Run(run.steps, {"t0": run.curves["t0"]})

@@ -82,7 +82,7 @@ def test_patching_begins_to_work_where_the_values_are_there(planted: PlantedRun,
     rows = pipeline.recipients(*what, steps=(0, 32, 64), options=options)
     first = rows.loc[rows["head"] == str(HEAD)].set_index("step")
     assert list(first.index) == [0, 32, 64]
-    # the planted head copies from the start; its pattern alone is missing, so that writing it works at every step before
+    # the planted head copies from the start and lacks its pattern alone, so that writing it works at every step before
     assert (first.loc[[0, 32], "delta_p"] > 0.5).all()
     assert first.loc[64, "delta_p"] == 0  # the donor itself
     assert set(rows["head"]) >= {"joint", str(HEAD)}
@@ -101,7 +101,7 @@ def test_the_command_prints_recipients_and_refuses_nonsense(planted: PlantedRun,
         refused = CliRunner().invoke(app, [*command, *wrong])
         assert refused.exit_code == 2
         assert said in refused.output
-    few = CliRunner().invoke(app, [*command, "--memory", "1kB"])
+    few = CliRunner().invoke(app, [*command[:-1], str(tmp_path / "new"), "--memory", "1kB"])
     assert few.exit_code == 2
     assert "too few for prompts" in few.output
 

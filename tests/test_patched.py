@@ -44,9 +44,16 @@ def test_nothing_is_left_after_an_error(name: str, error: type[BaseException], t
     tokens = torch.tensor([prompt_set(1).prompts[0].tokens])
     with torch.no_grad():
         clean = recipient.module(tokens).logits.clone()
-        with pytest.raises(error), interp.patched(recipient, [Head(0, 0)], donor) as module:
-            assert not torch.equal(module(tokens).logits, clean)
-            raise error
+        seen = []
+
+        def stopped() -> None:
+            with interp.patched(recipient, [Head(0, 0)], donor) as module:
+                seen.append(module(tokens).logits)
+                raise error
+
+        with pytest.raises(error):
+            stopped()
+        assert not torch.equal(seen[0], clean)
         assert torch.equal(recipient.module(tokens).logits, clean)
     assert not any(
         part._forward_hooks or part._forward_pre_hooks for part in recipient.module.modules() if name != "llama"
@@ -73,6 +80,6 @@ def test_what_cannot_be_patched_is_refused(tmp_path: Path) -> None:
             module(tokens, attention_mask=mask)
         with pytest.raises(InputError, match="tokens as ids"):
             module(inputs_embeds=torch.zeros(1, 3, 32))
-    with interp.patched(recipient, ["L0H0"], donor.patterns(tokens[:, :-1])) as module, torch.no_grad():
-        with pytest.raises(InputError, match="this pass needs"):
-            module(tokens)
+    short = donor.patterns(tokens[:, :-1])
+    with interp.patched(recipient, ["L0H0"], short) as module, pytest.raises(InputError, match="this pass needs"):
+        module(tokens)

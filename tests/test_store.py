@@ -7,11 +7,14 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interp.store import Store, content_key
 from interp.values import InputError
+
+# on a busy machine a test that is slow has not failed
+any_speed = settings(deadline=None)
 
 MADE_FROM = {"stage": ["evaluation", 1], "suite": "planted", "seed": None, "steps": [0, 1], "dtype": "float32"}
 FRAME = pd.DataFrame(
@@ -153,6 +156,7 @@ VALUES = st.recursive(
 ORIGINS = st.dictionaries(st.text(min_size=1, max_size=4), VALUES, min_size=1, max_size=5)
 
 
+@any_speed
 @given(ORIGINS, st.randoms(use_true_random=False))
 def test_a_key_does_not_depend_on_the_order_of_names(origin: dict, random) -> None:
     names = list(origin)
@@ -160,6 +164,7 @@ def test_a_key_does_not_depend_on_the_order_of_names(origin: dict, random) -> No
     assert content_key({name: origin[name] for name in names}) == content_key(origin)
 
 
+@any_speed
 @given(ORIGINS, ORIGINS)
 def test_two_origins_share_a_key_only_if_they_are_equal(one: dict, other: dict) -> None:
     same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
@@ -168,14 +173,7 @@ def test_two_origins_share_a_key_only_if_they_are_equal(one: dict, other: dict) 
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        {"seed": 0},
-        {"steps": [1, 0]},
-        {"steps": [0, 1, 2]},
-        {"stage": ["evaluation", 2]},
-        {"dtype": "float64"},
-        {"x": 1},
-    ],
+    [{"seed": 0}, {"steps": [1, 0]}, {"steps": [0, 1, 2]}, {"stage": ["evaluation", 2]}, {"dtype": "f"}, {"x": 1}],
 )
 def test_a_key_changes_with_any_value(changed: dict) -> None:
     assert content_key(MADE_FROM | changed) != content_key(MADE_FROM)

@@ -1,14 +1,18 @@
 """Values that stages hand to one another: what is written is read back, and what is wrong is said."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interp.values import Head, InputError, Prompt, PromptSet, nearest, parse_seeds
 
+# on a busy machine a test that is slow has not failed
+any_speed = settings(deadline=None)
+
 NUMBER = st.integers(0, 999)
 
 
+@any_speed
 @given(NUMBER, NUMBER)
 def test_a_head_is_read_as_it_is_written(layer: int, head: int) -> None:
     assert str(Head(layer, head)) == f"L{layer}H{head}"
@@ -21,6 +25,7 @@ def test_anything_else_is_no_head(text: str) -> None:
         Head.parse(text)
 
 
+@any_speed
 @given(st.lists(st.tuples(NUMBER, NUMBER), min_size=2))
 def test_heads_are_ordered_by_layer_then_head(pairs: list[tuple[int, int]]) -> None:
     heads = sorted(Head(*pair) for pair in pairs)
@@ -44,6 +49,7 @@ def test_seeds_are_read_sorted_and_once(text: str, seeds: tuple[int, ...]) -> No
     assert parse_seeds(text) == seeds
 
 
+@any_speed
 @given(st.sets(st.integers(0, 50), min_size=1))
 def test_any_list_of_seeds_is_read_back(seeds: set[int]) -> None:
     assert parse_seeds(",".join(map(str, seeds))) == tuple(sorted(seeds))
@@ -75,6 +81,7 @@ def prompt_set(lengths: list[int]) -> PromptSet:
     return PromptSet("t", 1, "search", 0.75, 0.0, made, "none", True)
 
 
+@any_speed
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=30))
 def test_groups_by_length_hold_every_prompt_once_and_one_length_each(lengths: list[int]) -> None:
     groups = list(prompt_set(lengths).by_length())

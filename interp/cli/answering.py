@@ -17,19 +17,24 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def answered(*args: Any, **options: Any) -> None:
-        try:
-            command(*args, **options)
-        except InputError as error:
-            _stop(f"error: {error}", 2)
-        except OSError as error:
-            where = f" ({error.filename})" if error.filename else ""
-            _stop(f"error: {error.strerror or error}{where}", 2)
-        except KeyboardInterrupt:
-            _stop("interrupted; what was finished is kept, and the same command goes on from there", 130)
+        problem = _problem(command, *args, **options)
+        # said only here, where the error is gone and has let go of the progress bar that it interrupted
+        if problem is not None:
+            print(problem[0], file=sys.stderr)
+            raise typer.Exit(problem[1])
 
     return answered
 
 
-def _stop(sentence: str, code: int) -> None:
-    print(sentence, file=sys.stderr)
-    raise typer.Exit(code)
+def _problem(command: Callable[..., None], *args: Any, **options: Any) -> tuple[str, int] | None:
+    """What kept a command from its end, as a sentence and an exit code."""
+    try:
+        command(*args, **options)
+    except InputError as error:
+        return f"error: {error}", 2
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return f"error: {error.strerror or error}{where}", 2
+    except KeyboardInterrupt:
+        return "interrupted; what was finished is kept, and the same command goes on from there", 130
+    return None

@@ -24,11 +24,14 @@ def demo(
     out: Annotated[Path, typer.Option(help="The report to write.")] = Path("reports/demo.html"),
 ) -> None:
     """Find when four capabilities emerge in several seeds, rank the heads that bring them, and write a report."""
+    import torch
+
     from interp import pipeline
     from interp.report import text_tables, write
     from interp.store import Store
     from interp.suites import suite as find
 
+    torch.set_num_threads(1)  # models this small only lose time to a second thread, most of all on a busy machine
     kept, tasks, chosen = Store(store), chosen_tasks(task or TASKS), chosen_seeds(seeds)
     pipeline.scan(find(suite), tasks, kept, chosen)
     pipeline.patch(find(suite), tasks, kept, chosen)

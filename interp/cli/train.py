@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from interp.cli.answering import answering
+from interp.cli.options import chosen_tasks
 from interp.values import parse_seeds
 
 
@@ -19,6 +20,7 @@ def train(
 ) -> None:
     """Train a suite of small models, with checkpoints, as a folder that every other command reads."""
     from interp.training import train as run
+    from interp.watching import watch_tasks
 
-    run(size, parse_seeds(seeds), out)
+    run(size, parse_seeds(seeds), out, watch_tasks(out, chosen_tasks(None)))
     print(f"wrote {out}")

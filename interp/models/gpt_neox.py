@@ -41,6 +41,7 @@ class GPTNeoX(Decoder):
         with torch.device("meta"):
             module = GPTNeoXForCausalLM._from_config(config, dtype=dtype, attn_implementation="eager")
         module.to_empty(device=device)
+        module.tie_weights()  # to_empty parts what the config ties
         # its frequencies are no parameters: no file holds them, and to_empty leaves them unset
         module.gpt_neox.rotary_emb = GPTNeoXRotaryEmbedding(config).to(device)
         return module

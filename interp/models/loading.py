@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from transformers import AutoConfig, PreTrainedConfig
 
 from interp.models.model import Model
@@ -33,7 +34,11 @@ def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") ->
         raise InputError(f"'{dtype}' is not a dtype interp computes in; {nearest(dtype, DTYPES)}")
     config = _config(checkpoint)
     decoder = _family(config)
-    module = decoder.build(config, DTYPES[dtype], _device(device))
+    on = _device(device)
+    try:
+        module = decoder.build(config, DTYPES[dtype], on)
+    except (ValueError, KeyError) as error:
+        raise _no_model(checkpoint, error) from error
     assign(module, checkpoint)
     model = decoder(module, checkpoint)
     self_test(model)
@@ -44,8 +49,13 @@ def _config(checkpoint: Checkpoint) -> PreTrainedConfig:
     read_config(checkpoint.folder)  # a clearer error than the library's on a file that is not JSON
     try:
         return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{checkpoint}: config.json does not describe a model: {error}") from error
+    except (OSError, ValueError, KeyError, StrictDataclassError) as error:
+        raise _no_model(checkpoint, error) from error
+
+
+def _no_model(checkpoint: Checkpoint, error: Exception) -> InputError:
+    reason = " ".join(str(error).split("\n\n")[0].split())  # the library's advice after it is not for our users
+    return InputError(f"{checkpoint}: config.json does not describe a model: {reason}")
 
 
 def _family(config: PreTrainedConfig) -> Any:
@@ -81,5 +91,6 @@ class Loader:
             self._model = None  # a swap that fails half-way leaves weights of two checkpoints
             model.swap(checkpoint)
             self_test(model)
+        model.checkpoint = checkpoint  # equal weights can stand at several steps
         self._model = model
         return model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,25 @@ def read_tensors(folder: Path) -> Iterator[tuple[str, Tensor]]:
                     for name in file.keys():  # noqa: SIM118 - not a dict
                         yield name, file.get_tensor(name)
             else:
-                yield from torch.load(path, map_location="cpu", weights_only=True, mmap=True).items()
-        except (SafetensorError, OSError, RuntimeError, EOFError, ValueError) as error:
-            raise InputError(f"{path} is broken and cannot be read as weights: {error}") from error
+                yield from _pickled(path).items()
+        except (SafetensorError, OSError, RuntimeError) as error:
+            raise _broken(path, error) from error
+
+
+def _pickled(path: Path) -> dict[str, Tensor]:
+    try:
+        # files of torch before 1.6 are no zip archives, and cannot be mapped
+        held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except Exception as error:  # bytes that are no pickle can raise anything there
+        raise _broken(path, error) from error
+    if not isinstance(held, dict):
+        raise _broken(path, ValueError(f"it holds a {type(held).__name__}; needed: named tensors"))
+    return held
+
+
+def _broken(path: Path, error: Exception) -> InputError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return InputError(f"{path} is broken and cannot be read as weights: {reason}")
 
 
 @torch.no_grad()

@@ -1,0 +1,158 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const pairs = all(".pair");
+  const state = { run: pairs[0]?.dataset.run, task: pairs[0]?.dataset.task, every: false };
+
+  // ---- what is packed: text gzipped in base64, unpacked once, when first needed
+  const unpacked = new Map();
+  const unpack = (element) => {
+    if (!unpacked.has(element)) unpacked.set(element, (async () => {
+      const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      return new Response(stream).text();
+    })());
+    return unpacked.get(element);
+  };
+  const memo = (make) => { let made; return () => (made ??= make()); };
+  const library = memo(async () => {
+    const script = document.createElement("script");
+    script.textContent = await unpack(document.getElementById("library"));
+    document.head.append(script);
+    return window.Plotly;
+  });
+  const theme = memo(async () => JSON.parse(await unpack(document.getElementById("theme-data"))));
+  const payloads = new Map(all(".payload").map((e) => [e.dataset.name, memo(async () => JSON.parse(await unpack(e)))]));
+
+  // ---- colours: figures are written for the light page; on the dark one each known colour has its counterpart
+  const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const recoloured = (value, colours, key = "") => {
+    if (typeof value === "string") return /color/.test(key) ? colours[value] ?? value : value;
+    if (Array.isArray(value)) return /color|shapes|annotations|data/.test(key) ? value.map((v) => recoloured(v, colours, key)) : value;
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, recoloured(v, colours, k)]));
+  };
+  const dressed = async (figure, dark) => {
+    const { dark: colours, templates } = await theme();
+    const copy = dark ? recoloured(figure, colours) : structuredClone(figure);
+    copy.layout.template = templates[dark ? "dark" : "light"];
+    copy.layout.dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
+    return copy;
+  };
+
+  // ---- drawing, when a figure comes near the window
+  const config = { responsive: true, typesetMath: false, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "pan2d", "zoomIn2d", "zoomOut2d"] };
+  const figureOf = async (element) => (await payloads.get(element.dataset.owner)())[element.dataset.name];
+  const draw = async (element) => {
+    if (element.dataset.state) return;
+    element.dataset.state = "waiting";
+    try {
+      const [plotly, figure] = await Promise.all([library(), figureOf(element)]);
+      const { data, layout } = await dressed(figure, isDark());
+      await plotly.newPlot(element, data, layout, config);
+      element.dataset.state = "drawn";
+      element.on("plotly_click", ({ points }) => { if (pairs.some((p) => p.id === points[0].customdata)) location.hash = points[0].customdata; });
+    } catch (error) {
+      element.dataset.state = "failed";
+      element.classList.add("failed");
+      element.textContent = typeof DecompressionStream === "undefined" ? "This browser cannot unpack the figure; the tables hold its numbers." : `This figure could not be drawn (${error.message}).`;
+    }
+  };
+  const redraw = async (element, dark, size) => {
+    const { data, layout } = await dressed(await figureOf(element), dark);
+    return window.Plotly.react(element, data, { ...layout, ...size }, config);
+  };
+  const drawn = () => all('.plot[data-state="drawn"]');
+  const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIntersecting && draw(e.target)), { rootMargin: "300px 0px" });
+  requestAnimationFrame(() => setTimeout(() => all(".plot").forEach((e) => near.observe(e))));
+
+  // ---- choosing a run, a task, a head
+  const heads = (pair) => all(".head", pair);
+  const selectHead = (block) => {
+    const pair = block.closest(".pair");
+    heads(pair).forEach((e) => e.classList.toggle("open", e === block));
+    all("[data-head]", pair).forEach((b) => b.setAttribute("aria-selected", b.dataset.head === block.id));
+    all('.plot[data-state="drawn"]', block).forEach((e) => window.Plotly.Plots.resize(e));
+  };
+  const show = () => {
+    const open = pairs.filter((p) => state.every || (p.dataset.run === state.run && p.dataset.task === state.task));
+    pairs.forEach((p) => p.classList.toggle("open", open.includes(p)));
+    const tasks = state.every ? null : state.task;
+    all(".prompts").forEach((e) => e.classList.toggle("open", tasks === null || e.dataset.task === tasks));
+    const run = document.getElementById("run");
+    if (run) run.value = state.run;
+    all(".chooser [data-task]").forEach((b) => {
+      b.setAttribute("aria-selected", !state.every && b.dataset.task === state.task);
+      b.disabled = !pairs.some((p) => p.dataset.run === state.run && p.dataset.task === b.dataset.task);
+    });
+    if (open[0]) all("[data-part]").forEach((a) => { a.href = `#${open[0].id}-${a.dataset.part}`; });
+    open.flatMap((p) => all('.plot[data-state="drawn"]', p)).forEach((e) => e.offsetParent && window.Plotly.Plots.resize(e));
+    return open;
+  };
+  const choose = (run, task) => {
+    const found = pairs.find((p) => p.dataset.run === run && p.dataset.task === task) ?? pairs.find((p) => p.dataset.run === run);
+    if (!found) return;
+    Object.assign(state, { run: found.dataset.run, task: found.dataset.task });
+    show();
+    try { history.replaceState(null, "", `#${found.id}`); } catch { /* some browsers refuse it for files */ }
+  };
+  const follow = () => {
+    let name = location.hash.slice(1);
+    try { name = decodeURIComponent(name); } catch { /* a stray % is part of the name */ }
+    const target = document.getElementById(name);
+    const pair = target?.closest(".pair");
+    if (!pair) return;
+    Object.assign(state, { run: pair.dataset.run, task: pair.dataset.task });
+    show();
+    if (target.matches(".head")) selectHead(target);
+    target.closest("details")?.setAttribute("open", "");
+    target.scrollIntoView();
+  };
+  document.getElementById("run")?.addEventListener("change", (e) => choose(e.target.value, state.task));
+  document.getElementById("every")?.addEventListener("change", (e) => { state.every = e.target.checked; show(); });
+  all(".chooser [data-task]").forEach((b) => b.addEventListener("click", () => choose(state.run, b.dataset.task)));
+  all("[data-head]").forEach((b) => b.addEventListener("click", () => selectHead(document.getElementById(b.dataset.head))));
+  all('[role="tablist"]').forEach((list) => list.addEventListener("keydown", (e) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    const tabs = all("button:not(:disabled)", list);
+    if (step) { const next = tabs.at((tabs.indexOf(document.activeElement) + step) % tabs.length); next.focus(); next.click(); }
+  }));
+  pairs.forEach((p) => { const first = heads(p)[0]; if (first) selectHead(first); });
+  addEventListener("hashchange", follow);
+  show();
+  follow();
+
+  // ---- where the reader is
+  const marks = new Map(all('.contents a:not([data-part])').map((a) => [a.getAttribute("href").slice(1), a]));
+  const passing = new IntersectionObserver((entries) => entries.forEach((e) => marks.get(e.target.id)?.classList.toggle("here", e.isIntersecting)), { rootMargin: "-35% 0px -64.9% 0px" });
+  all("main > section").forEach((e) => passing.observe(e));
+
+  // ---- light, dark, print
+  const button = document.getElementById("theme");
+  const named = () => { button.querySelector("span").textContent = root.dataset.theme ?? "auto"; };
+  const repaint = () => Promise.all(drawn().map((e) => redraw(e, isDark(), {})));
+  button.addEventListener("click", () => {
+    const next = { undefined: isDark() ? "light" : "dark", light: "dark", dark: "light" }[root.dataset.theme];
+    root.dataset.theme = next;
+    try { localStorage.setItem("interp-theme", next); } catch { /* then it holds for this visit */ }
+    named();
+    repaint();
+  });
+  named();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (!root.dataset.theme) repaint(); });
+  const PRINTED = 660; // px: the text width of a portrait page
+  const visible = () => all(".plot").filter((e) => e.offsetParent);
+  const prepare = async () => {
+    await Promise.all(visible().map(draw));
+    all("main details").forEach((d) => { d.dataset.was = d.open; d.open = true; });
+    await Promise.all(visible().map((e) => redraw(e, false, { width: e.closest(".two") ? PRINTED / 2 - 8 : PRINTED })));
+  };
+  const restore = () => {
+    all("details[data-was]").forEach((d) => { d.open = d.dataset.was === "true"; delete d.dataset.was; });
+    repaint();
+  };
+  document.getElementById("print").addEventListener("click", async () => { await prepare(); print(); });
+  addEventListener("beforeprint", prepare);
+  addEventListener("afterprint", restore);
+})();

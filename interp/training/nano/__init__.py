@@ -1,0 +1,1 @@
+"""The nano suites: their words, their corpus, their recipe."""

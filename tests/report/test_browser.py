@@ -1,0 +1,198 @@
+"""The report in a real browser: drawn from one file, quiet, usable at 320 and 1440 px, in light and dark."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+STRING = "run-nano-3l-seed1-string"
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[playwright.Browser]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS), headless=True)
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Opened:
+    """A page, and what it said and asked for."""
+
+    page: playwright.Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def draw(self, selector: str) -> None:
+        """Bring a figure into view and wait until it is drawn."""
+        self.page.locator(selector).first.scroll_into_view_if_needed()
+        self.page.wait_for_selector(f"{selector}[data-state=drawn]")
+
+    def width(self) -> tuple[int, int]:
+        return tuple(self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]"))
+
+
+def opened(browser: playwright.Browser, path: Path, anchor: str = "", **settings: object) -> Opened:
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
+    found = Opened(context.new_page())
+    found.page.on("console", lambda message: found.said.append(f"{message.type}: {message.text}"))
+    found.page.on("pageerror", lambda error: found.said.append(str(error)))
+    found.page.on("request", lambda request: found.asked.append(request.url))
+    found.page.goto(path.as_uri() + (f"#{anchor}" if anchor else ""))
+    return found
+
+
+@pytest.fixture
+def report_page(browser: playwright.Browser, nano_page: Path) -> Iterator[Opened]:
+    found = opened(browser, nano_page)
+    yield found
+    found.page.context.close()
+
+
+@pytest.fixture
+def at_string(browser: playwright.Browser, nano_page: Path) -> Iterator[Opened]:
+    found = opened(browser, nano_page, STRING)
+    yield found
+    found.page.context.close()
+
+
+def test_every_figure_is_drawn_without_an_error_or_a_request(at_string: Opened, nano_page: Path):
+    at_string.draw(".plot[data-name=overview]")
+    figures = at_string.page.locator(f"#{STRING} .plot:visible")
+    assert figures.count() == 8  # curve, two grids, heads, two joint patches, one head's pattern at both ends
+    for name in [figures.nth(i).get_attribute("data-name") for i in range(figures.count())]:
+        at_string.draw(f"#{STRING} .plot[data-name='{name}']")
+        assert at_string.page.locator(f"#{STRING} .plot[data-name='{name}'] .main-svg").count() > 0
+    assert at_string.said == []
+    assert {url.split("#")[0] for url in at_string.asked if not url.startswith(("data:", "blob:"))} == {
+        nano_page.as_uri()
+    }
+
+
+def test_figures_are_drawn_only_where_the_reader_is(report_page: Opened):
+    report_page.draw(".plot[data-name=overview]")
+    assert report_page.page.locator(".pair:not(.open) .plot[data-state]").count() == 0
+    assert report_page.page.locator("[data-name^=joint][data-state]").count() == 0
+    paint = report_page.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert paint < 1500
+
+
+def test_tabs_and_select_choose_a_run_and_a_task(report_page: Opened):
+    page = report_page.page
+    assert page.locator(".pair:visible").count() == 1
+    page.click(".chooser [data-task=ioi]")
+    page.select_option("#run", "nano-3l/seed2")
+    assert page.locator(".pair:visible").get_attribute("id") == "run-nano-3l-seed2-ioi"
+    assert page.evaluate("location.hash") == "#run-nano-3l-seed2-ioi"
+    assert set(page.locator(".prompts:visible").evaluate_all("all => all.map(e => e.dataset.task)")) == {"ioi"}
+    page.check("#every")
+    assert page.locator(".pair:visible").count() == 12
+
+
+def test_links_lead_to_a_run_a_task_and_a_head(browser: playwright.Browser, nano_page: Path):
+    for anchor, shown in (
+        ("run-nano-3l-seed2", "run-nano-3l-seed2-string"),
+        ("task-ledger", "run-nano-3l-seed0-ledger"),
+        (f"{STRING}-L1H2", STRING),
+        (f"{STRING}-L1H2-pattern", STRING),
+    ):
+        found = opened(browser, nano_page, anchor)
+        assert found.page.locator(".pair:visible").get_attribute("id") == shown
+        if not anchor.startswith("task-"):
+            assert found.page.locator(f"#{anchor}").evaluate("e => e.getBoundingClientRect().top") < 900
+        found.page.context.close()
+
+
+def test_another_heads_pattern_is_chosen_by_its_tab(at_string: Opened):
+    at_string.draw(f"#{STRING} .head.open .plot")
+    at_string.page.click(f"[data-head='{STRING}-L1H2-pattern']")
+    at_string.draw(f"#{STRING}-L1H2-pattern .plot")
+    assert at_string.page.locator(f"#{STRING} .head:visible").count() == 1
+
+
+def test_hovering_a_pattern_shows_its_tokens_as_text(at_string: Opened):
+    selector = f"#{STRING}-L2H1-pattern .plot"
+    at_string.draw(selector)
+    box = at_string.page.locator(f"{selector} .heatmaplayer image").first.bounding_box()
+    assert box is not None
+    cell = box["width"] / 14, box["height"] / 14
+    # row 1 is `<script>alert(1)</script>`, which attends to position 0
+    at_string.page.mouse.move(box["x"] + 0.5 * cell[0], box["y"] + 1.5 * cell[1])
+    hover = at_string.page.locator(f"{selector} .hoverlayer .hovertext")
+    hover.first.wait_for()
+    assert "1 <script>alert" in hover.first.text_content()
+    assert "0 <|endoftext|>" in hover.first.text_content()
+
+
+def test_hostile_tokens_show_as_text(at_string: Opened):
+    selector = f"#{STRING}-L2H1-pattern .plot"
+    at_string.draw(selector)
+    labels = at_string.page.locator(f"{selector} .yaxislayer-above text").all_text_contents()
+    for shown in ("1 <script>alert…", "3 </script><b>", "4 ab⟨U+202E⟩cd", "8 $x^2$", "9 &lt;", "7 %{z}"):
+        assert shown in labels
+    tokens = at_string.page.locator(f"#{STRING} .prompt-line bdi").all_text_contents()
+    assert "<script>alert(1)</script>" in tokens
+    assert "nul⟨U+0000⟩" in tokens
+    assert at_string.said == []
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits(browser: playwright.Browser, nano_page: Path, width: int, scheme: str):
+    found = opened(browser, nano_page, STRING, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for name in ("curve", "grid-denoising", "heads", "joint-noising"):
+        found.draw(f"#{STRING} .plot[data-name={name}]")
+    found.page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+    scrolled, shown = found.width()
+    assert scrolled <= shown == width
+    assert found.said == []
+    found.page.context.close()
+
+
+def test_the_theme_is_changed_by_a_click(browser: playwright.Browser, nano_page: Path):
+    found = opened(browser, nano_page, color_scheme="light")
+    found.draw(".plot[data-name=overview]")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    mark = ".plot[data-name=overview] .infolayer .xtitle, .plot[data-name=overview] .g-xtitle text"
+    before = found.page.evaluate(paper), found.page.locator(mark).first.evaluate("e => getComputedStyle(e).fill")
+    found.page.click("#theme")
+    found.page.wait_for_function(f"{paper} !== '{before[0]}'")
+    found.page.wait_for_timeout(500)
+    after = found.page.evaluate(paper), found.page.locator(mark).first.evaluate("e => getComputedStyle(e).fill")
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    found.page.context.close()
+
+
+def test_without_javascript_every_run_and_table_is_shown(browser: playwright.Browser, nano_page: Path):
+    found = opened(browser, nano_page, java_script_enabled=False)
+    assert found.page.locator(".pair:visible").count() == 12
+    assert found.page.locator(".plot:visible, .chooser:visible").count() == 0
+    assert found.page.locator("noscript p").is_visible()
+    assert found.page.locator(f"#{STRING}-L2H1").is_visible()
+    found.page.context.close()
+
+
+def test_it_prints(at_string: Opened, tmp_path: Path):
+    at_string.draw(f"#{STRING} .plot[data-name=curve]")
+    at_string.page.evaluate("window.print = () => { window.printed = true; }")
+    at_string.page.click("#print")
+    at_string.page.wait_for_function("window.printed")
+    at_string.page.pdf(path=tmp_path / "r.pdf", format="A4")
+    assert (tmp_path / "r.pdf").stat().st_size > 50_000
+    assert at_string.said == []
