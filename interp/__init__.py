@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from interp.heads import HeadEffects, patch_heads
     from interp.models import bridge, load
+    from interp.patching import patched
     from interp.store import Store
     from interp.suites import suite
     from interp.values import Bracket, Checkpoint, Direction, Head, InputError, RunId, Status
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 _HOME = {
     "bridge": "interp.models",
     "load": "interp.models",
+    "HeadEffects": "interp.heads",
+    "patch_heads": "interp.heads",
+    "patched": "interp.patching",
     "suite": "interp.suites",
     "Store": "interp.store",
     "Bracket": "interp.values",
@@ -34,6 +39,7 @@ __all__ = [
     "Checkpoint",
     "Direction",
     "Head",
+    "HeadEffects",
     "InputError",
     "RunId",
     "Status",
@@ -41,6 +47,8 @@ __all__ = [
     "__version__",
     "bridge",
     "load",
+    "patch_heads",
+    "patched",
     "suite",
 ]
 

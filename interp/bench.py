@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from interp import comparison, evaluation, frames, patching, ranking, signatures
+from interp import claims, comparison, evaluation, frames, patching, ranking, signatures
 from interp.models.batches import tensors
 from interp.models.loading import Loader
 from interp.provenance import Options, facts, of_checkpoints, of_prompts, of_run
@@ -21,7 +21,7 @@ from interp.tasks.words import word_list
 from interp.values import Bracket, Checkpoint, Direction, Head, InputError, PromptSet
 
 # direction, recipient, donor
-_DIRECTIONS = ((Direction.DENOISING, "pre", "post"), (Direction.NOISING, "post", "pre"))
+DIRECTIONS = ((Direction.DENOISING, "pre", "post"), (Direction.NOISING, "post", "pre"))
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Ends:
 
     def cached(self, kind: str, settings: dict[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A stored table of this run and task."""
-        stages = (patching, ranking, signatures, comparison, evaluation)
+        stages = (patching, ranking, claims, signatures, comparison, evaluation)
         made_from = self.made_from | settings | {"stage": [kind, *(stage.VERSION for stage in stages)]}
         first = self.asked.prompts[0]
         more = {
@@ -133,30 +133,13 @@ class Ends:
         """Table `effects`, both directions."""
         p = {end: evaluate(self.bench, self.at[end], self.asked)["p"].to_numpy() for end in self.at}
         found = []
-        for direction, recipient, donor in _DIRECTIONS:
+        for direction, recipient, donor in DIRECTIONS:
             given = self.read(donor)
-            one = patching.single(self.bench.loader(self.at[recipient]), self.asked, given)
-            found.append(frames.effect_rows(direction, one.delta_p, one.p_recipient, p[donor]))
-        return pd.concat(found, ignore_index=True)
-
-    def joint(self, effects: pd.DataFrame) -> pd.DataFrame:
-        """Table `joint`: sets ranked on the even prompts, measured on the odd ones (on all where there is one)."""
-        rows = []
-        for direction, recipient, donor in _DIRECTIONS:
-            delta_p, gap = frames.effects_from_rows(effects, direction)
-            choose, measure = (slice(0, None, 2), slice(1, None, 2)) if len(gap) > 1 else (slice(None), slice(None))
-            order = ranking.rank_heads(delta_p[choose], direction, resamples=1)
-            sets = [*ranking.head_sets(order, self.bench.options.draws)]
-            measured = self.asked.subset(measure)
-            given = patching.patterns(self.bench.loader(self.at[donor]), measured)
             model = self.bench.loader(self.at[recipient])
-            found = patching.joint(model, measured, given, np.stack([one.mask for one in sets]))
-            size = ranking.interval(gap[measure], self.bench.options.resamples)
-            for one, values in zip(sets, found, strict=True):
-                effect = ranking.interval(values, self.bench.options.resamples)
-                share = ranking.recovered(values, gap[measure], self.bench.options.resamples)
-                rows.append(frames.joint_row(direction, one, effect, share, size))
-        return pd.DataFrame(rows)
+            one = patching.single(model, self.asked, given, memory=self.bench.options.memory)
+            more = {"delta_log_p": one.delta_log_p, "delta_margin": one.delta_margin, "solved": one.solved}
+            found.append(frames.effect_rows(direction, one.delta_p, one.p_recipient, p[donor], more))
+        return pd.concat(found, ignore_index=True)
 
     def signatures(self, end: str, kind: str) -> pd.DataFrame:
         """Table `signatures` of one end, on the task's prompts or on repeated random tokens."""
@@ -189,21 +172,12 @@ class Ends:
         model = self.bench.loader(self.at[end])
         return signatures.signatures([(t, model.patterns(t.to(model.device))) for t in self._random_tokens])
 
-    def heads(self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]) -> pd.DataFrame:
-        """Table `heads`, both directions."""
-        found = []
-        for direction, _, _ in _DIRECTIONS:
-            delta_p, _ = frames.effects_from_rows(effects, direction)
-            order = ranking.rank_heads(delta_p, direction, self.bench.options.resamples)
-            found.append(frames.head_rows(order, pre, post))
-        return pd.concat(found, ignore_index=True)
-
     def agreement(
         self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]
     ) -> pd.DataFrame:
         """Table `agreement`, both directions."""
         found = []
-        for direction, _, _ in _DIRECTIONS:
+        for direction, _, _ in DIRECTIONS:
             delta_p, _ = frames.effects_from_rows(effects, direction)
             found.append(frames.agreement_rows(direction, comparison.agreement(delta_p.mean(0), pre, post)))
         return pd.concat(found, ignore_index=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from interp.comparison import Agreement
 from interp.emergence import Emergence
@@ -67,8 +67,9 @@ def effect_rows(
     delta_p: Float[np.ndarray, "prompt layer head"],
     p_recipient: Float[np.ndarray, "prompt"],
     p_donor: Float[np.ndarray, "prompt"],
+    more: Mapping[str, np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """Table `effects` for one direction."""
+    """Table `effects` for one direction; `more`: further measures [prompt, layer, head] under their column names."""
     prompt, layer, head = (axis.ravel() for axis in np.indices(delta_p.shape))
     return pd.DataFrame(
         {
@@ -80,6 +81,7 @@ def effect_rows(
             "p_recipient": p_recipient[prompt],
             "p_donor": p_donor[prompt],
         }
+        | {name: values.ravel() for name, values in (more or {}).items()}
     )
 
 
@@ -94,16 +96,44 @@ def effects_from_rows(
 
 
 def joint_row(
-    direction: Direction, heads: HeadSet, effect: Interval, share: Interval, gap: Interval
+    direction: Direction,
+    heads: HeadSet,
+    effect: Interval,
+    share: Interval,
+    gap: Interval,
+    folds: Sequence[Bool[np.ndarray, "layer head"]] = (),
 ) -> dict[str, object]:
-    """One row of table `joint`."""
-    members = [str(Head(int(layer), int(head))) for layer, head in np.argwhere(heads.mask)]
+    """One row of table `joint`; `folds`: the masks of the set in each fold, where they can differ."""
+    members = _members(heads.mask)
     return {
         "direction": str(direction), "k": heads.k, "set": heads.name, "draw": heads.draw, "heads": members,
         "delta_p": effect.mean, "low": effect.low, "high": effect.high,
         "recovered": share.mean, "recovered_low": share.low, "recovered_high": share.high,
         "gap": gap.mean, "gap_low": gap.low, "gap_high": gap.high,
+        "folds": [",".join(_members(fold)) for fold in folds],
     }  # fmt: skip
+
+
+def _members(mask: np.ndarray) -> list[str]:
+    return [str(Head(int(layer), int(head))) for layer, head in np.argwhere(mask)]
+
+
+def control_rows(direction: Direction, permuted_95: Grid) -> pd.DataFrame:
+    """Table `controls` for one direction."""
+    layer, head = (axis.ravel() for axis in np.indices(permuted_95.shape))
+    return pd.DataFrame({"direction": str(direction), "layer": layer, "head": head, "permuted_95": permuted_95.ravel()})
+
+
+def controls_from_rows(rows: pd.DataFrame, direction: Direction) -> Grid:
+    """The source-permuted control of every head, back from table `controls`."""
+    one = rows.loc[rows["direction"] == str(direction)]
+    return one.pivot(index="layer", columns="head", values="permuted_95").to_numpy()
+
+
+def measure_from_rows(rows: pd.DataFrame, direction: Direction, measure: str) -> Grid:
+    """The mean over prompts of a measure of every head, from table `effects`."""
+    one = rows.loc[rows["direction"] == str(direction)]
+    return one.pivot_table(index="layer", columns="head", values=measure, aggfunc="mean").to_numpy()
 
 
 def signature_rows(found: Signatures) -> pd.DataFrame:
@@ -134,8 +164,13 @@ def scores_from_rows(rows: pd.DataFrame) -> dict[str, Grid]:
     return found
 
 
-def head_rows(ranking: Ranking, pre: Mapping[str, Grid], post: Mapping[str, Grid]) -> pd.DataFrame:
-    """Table `heads` for one direction, first-ranked first."""
+def head_rows(
+    ranking: Ranking,
+    pre: Mapping[str, Grid],
+    post: Mapping[str, Grid],
+    more: Mapping[str, np.ndarray] | None = None,
+) -> pd.DataFrame:
+    """Table `heads` for one direction, first-ranked first; `more`: further columns [layer, head]."""
     rows = []
     for layer, head in ranking.order():
         at = (layer, head)
@@ -148,6 +183,7 @@ def head_rows(ranking: Ranking, pre: Mapping[str, Grid], post: Mapping[str, Grid
                 "label": label({s: scores[f"{s}_post"] for s in SCORES}),
                 "label_pre": label({s: scores[f"{s}_pre"] for s in SCORES}),
             }
+            | {name: grid[at].item() for name, grid in (more or {}).items()}
             | scores
         )  # fmt: skip
     return pd.DataFrame(rows)

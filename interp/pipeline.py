@@ -10,19 +10,21 @@ from collections.abc import Sequence
 import pandas as pd
 from tqdm.auto import tqdm
 
-from interp import emergence, evaluation, frames
+from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
 from interp.suites import Run, Suite
-from interp.suites.integrity import equal_steps
+from interp.suites.integrity import distinct_steps, equal_steps
 from interp.suites.ladder import suspicions
 from interp.tasks import Form, Task
 from interp.values import Bracket, Head, InputError
 
 # heads whose patterns are kept for the report, of each direction
 _SHOWN = 2
+# heads followed over the steps of the recipient
+_FOLLOWED = 4
 
 
 def scan(
@@ -115,18 +117,57 @@ def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:
     effects = work.cached("effects", {}, work.effects)
     options = {"resamples": bench.options.resamples}
     keep_prompts(bench, work.asked)
-    work.cached("joint", options | {"draws": bench.options.draws}, lambda: work.joint(effects))
+    drawn = options | {"draws": bench.options.draws}
+    work.cached("joint", drawn, lambda: interventions.joint(work, effects))
+    controlled = work.cached("controls", drawn, lambda: interventions.controls(work, effects))
     scores = {
         (end, kind): frames.scores_from_rows(work.signatures(end, kind))
         for end in ("pre", "post")
         for kind in ("task", "random")
     }
     pre, post = scores["pre", "random"], scores["post", "random"]
-    heads = work.cached("heads", options, lambda: work.heads(effects, pre, post))
+    heads = work.cached("heads", drawn, lambda: interventions.heads(work, effects, controlled, pre, post))
     work.cached("agreement", {}, lambda: work.agreement(effects, pre, post))
     shown = _top_heads(heads)
     work.cached("patterns", {"heads": [str(head) for head in shown]}, lambda: work.patterns(shown))
     return heads
+
+
+def recipients(
+    suite: Suite,
+    tasks: Sequence[tuple[Task, Form]],
+    store: Store,
+    steps: Sequence[int] | None = None,
+    seeds: Sequence[int] | None = None,
+    options: Options = Options(),  # noqa: B008 - frozen
+    pre: int | None = None,
+    post: int | None = None,
+) -> pd.DataFrame:
+    """Δp of the top heads as a function of the recipient's step, the donor fixed: where does patching begin to work?
+
+    The steps are all of a run's distinct checkpoints up to the donor's where none are given. Heads are those that
+    denoising ranks first between the ends of the bracket (or of `pre` and `post`). Table `recipients` of every run.
+    """
+    store.check_writable()
+    found = []
+    for one in [bench(run, tasks, store, options) for run in suite.select(seeds)]:
+        for task, ends in _brackets(one, pre, post):
+            heads = patch_task(one, task, ends)
+            order = heads.loc[heads["direction"] == "denoising"].sort_values(by="rank")
+            top = [Head(int(row.layer), int(row.head)) for row in order.head(_FOLLOWED).itertuples()]  # pyright: ignore
+            visited = _up_to(one.run, ends.post) if steps is None else list(steps)
+            work = Ends(one, task, ends)
+            at = {"recipients": [one.run.at(step).weights for step in visited], "steps_visited": visited}
+            settings = at | {"heads": [str(head) for head in top], "resamples": options.resamples}
+            rows = work.cached(
+                "recipients", settings, lambda work=work, top=top, to=visited: interventions.recipients(work, top, to)
+            )
+            found.append(_of_run(one.run, rows).assign(task=task, pre=ends.pre, post=ends.post))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["suite", "seed", "task"])
+
+
+def _up_to(run: Run, step: int) -> list[int]:
+    return list(distinct_steps({known: run.at(known).weights for known in run.steps if known <= step}))
 
 
 def _top_heads(heads: pd.DataFrame) -> list[Head]:

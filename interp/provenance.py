@@ -19,7 +19,10 @@ _PACKAGES = ("interp", "torch", "transformers", "tokenizers", "numpy", "scipy", 
 
 @dataclass(frozen=True)
 class Options:
-    """Settings that results depend on; all of them are part of a result's key where it depends on them."""
+    """Settings that results depend on; all of them are part of a result's key where it depends on them.
+
+    `memory`, in bytes, bounds the passes of patching and changes no result: it is in no key.
+    """
 
     prompts: int = 64
     bos: bool = True
@@ -28,11 +31,12 @@ class Options:
     search: Search = "bisection"
     resamples: int = 2000
     draws: int = 20
+    memory: int = 2**30
 
     def __post_init__(self) -> None:
         if self.search not in ("bisection", "grid"):
             raise InputError(f"'{self.search}' is not a way to search; known: bisection, grid")
-        for name in ("prompts", "resamples", "draws"):
+        for name in ("prompts", "resamples", "draws", "memory"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; needed: 1 or more")
 

@@ -115,6 +115,10 @@ class PromptSet:
         """Some of the prompts, in their order."""
         return replace(self, prompts=self.prompts[chosen])
 
+    def some(self, chosen: Iterable[int]) -> PromptSet:
+        """The prompts at these places, in the order given."""
+        return replace(self, prompts=tuple(self.prompts[i] for i in chosen))
+
     def by_length(self) -> Iterator[tuple[int, ...]]:
         """Indices of the prompts, one group per token length: no batch is ever padded."""
         lengths = [len(prompt.tokens) for prompt in self.prompts]

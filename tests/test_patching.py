@@ -103,14 +103,14 @@ def test_the_planted_head_comes_first_in_both_directions(planted: PlantedRun) ->
         assert sign * effect[HEAD.layer, HEAD.head] > 0.5 > 0.01 > others.max()
 
 
-def test_batch_size_changes_no_effect(planted: PlantedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_changes_no_effect(planted: PlantedRun) -> None:
     prompts = prompt_set(10)
     pre, post = at(planted, planted.failing), at(planted, planted.planted_at)
     donor = patching.patterns(post, prompts)
     whole = patching.single(pre, prompts, donor).delta_p
-    for rows in (9, 18, 45, 72):
-        monkeypatch.setattr(patching, "_BATCH", rows)
-        np.testing.assert_allclose(patching.single(pre, prompts, donor).delta_p, whole, atol=1e-6)
+    for memory in (100_000, 200_000, 400_000, 1_000_000):
+        found = patching.single(pre, prompts, donor, memory=memory).delta_p
+        np.testing.assert_allclose(found, whole, atol=1e-6)
 
 
 def test_the_models_weights_and_forward_are_untouched(planted: PlantedRun) -> None:

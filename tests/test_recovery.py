@@ -171,8 +171,8 @@ def test_the_gap_is_what_the_evaluations_say(found: Found) -> None:
 
 def test_the_sets_are_measured_on_other_prompts_than_they_are_chosen_on(found: Found) -> None:
     effects = found.only("effects").frame
-    odd = effects[(effects["prompt"] % 2 == 1) & (effects["direction"] == "denoising")]
-    alone = odd.query("layer == @HEAD.layer and head == @HEAD.head")["delta_p"].mean()
+    # the planted head comes first on either half of the prompts, so that the two folds measure it on all of them
+    alone = effects.query("direction == 'denoising' and layer == @HEAD.layer and head == @HEAD.head")["delta_p"].mean()
     joint = found.only("joint").frame.query("direction == 'denoising' and k == 1 and set == 'top'").iloc[0]
     # a head alone and a set of one head are one patch, computed in two ways in fp32
     assert joint["delta_p"] == pytest.approx(alone, abs=1e-6)
@@ -191,7 +191,7 @@ def test_search_and_effect_prompts_are_disjoint(found: Found) -> None:
 
 
 def test_every_table_of_the_design_is_stored_with_its_facts(found: Found) -> None:
-    run_and_task = ("effects", "joint", "heads", "agreement", "patterns")
+    run_and_task = ("effects", "controls", "joint", "heads", "agreement", "patterns")
     for kind in (*run_and_task, "prompts", "emergence", "evaluations", "signatures"):
         results = list(found.store.results(kind))
         assert results

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,6 +32,7 @@ Prompts = Annotated[int, typer.Option("--prompts", "-n", help="Prompts of each o
 Bos = Annotated[bool, typer.Option(help="Whether prompts begin with the BOS token.")]
 Dtype = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
 Device = Annotated[str, typer.Option(help="cpu, or a device torch knows such as cuda (not tested by this project).")]
+Memory = Annotated[str, typer.Option(help="The most that patching may hold, such as 512MB; changes no result.")]
 Search = Annotated[str, typer.Option(help="bisection, or grid: every checkpoint is evaluated.")]
 DiskBudget = Annotated[
     str | None,
@@ -63,8 +65,27 @@ def chosen_tasks(names: list[str] | None) -> list[tuple[Task, Form]]:
     return [parse(name) for name in wanted]
 
 
-def settings(prompts: int, bos: bool, dtype: str, device: str, search: str) -> Options:
+def chosen_steps(text: str) -> tuple[int, ...] | None:
+    """The steps that an option names; `None` for all."""
+    if text == "all":
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdigit() for part in parts):
+        raise InputError(f"'{text}' is not a list of steps; write them like 0,64,256, or all")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def byte_count(text: str) -> int:
+    """The number of bytes that a text such as 512MB or 2GB names."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kMGT]?)i?B?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise InputError(f"'{text}' is not an amount of memory; write it like 512MB or 2GB")
+    return int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+
+
+def settings(prompts: int, bos: bool, dtype: str, device: str, search: str, memory: str = "1GB") -> Options:
     """The options that results depend on."""
     from interp.provenance import Options
 
-    return Options(prompts=prompts, bos=bos, dtype=dtype, device=device, search=search)  # pyright: ignore[reportArgumentType]
+    found: Any = {"prompts": prompts, "bos": bos, "dtype": dtype, "device": device, "search": search}
+    return Options(**found, memory=byte_count(memory))

@@ -52,8 +52,23 @@ def patch_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
             "run": _run(row), "seed": row["seed"], "task": row["task"], "bracket": [row["pre"], row["post"]],
             "direction": row["direction"], "head": f"L{row['layer']}H{row['head']}",
             "delta_p": row["delta_p"], "interval": [row["low"], row["high"]], "rank": row["rank"],
+            "causal": row["causal"], "simultaneous": [row["sim_low"], row["sim_high"]],
+            "permuted_95": row["permuted_95"], "delta_log_p": row["delta_log_p"],
+            "delta_margin": row["delta_margin"], "solved": row["solved"],
             "label": row["label"], "label_pre": row["label_pre"],
             "signatures": {str(name): row[name] for name in scores},
+        }
+        for row in frame.to_dict("records")
+    ]  # fmt: skip
+
+
+def recipient_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """What `patch --recipients` prints of each run, task, step and head."""
+    return [
+        {
+            "run": _run(row), "seed": row["seed"], "task": row["task"], "donor": row["post"], "recipient": row["step"],
+            "head": row["head"], "delta_p": row["delta_p"], "interval": [row["low"], row["high"]],
+            "p_recipient": row["p_recipient"],
         }
         for row in frame.to_dict("records")
     ]  # fmt: skip
@@ -71,7 +86,7 @@ def short_scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
     """What `patch` prints: the first heads of each run, task and direction."""
-    keep = ("run", "task", "bracket", "direction", "rank", "head", "delta_p", "interval", "label")
+    keep = ("run", "task", "bracket", "direction", "rank", "head", "delta_p", "interval", "causal", "label")
     return [{name: row[name] for name in keep} for row in patch_rows(frame) if row["rank"] <= top]
 
 

@@ -15,6 +15,7 @@ from interp.cli.options import (
     DiskBudget,
     Dtype,
     Json,
+    Memory,
     Prompts,
     Search,
     Seeds,
@@ -23,10 +24,19 @@ from interp.cli.options import (
     TaskNames,
     chosen_budget,
     chosen_seeds,
+    chosen_steps,
     chosen_tasks,
     settings,
 )
-from interp.cli.text import patch_rows, print_json, print_table, scan_rows, short_patch_rows, short_scan_rows
+from interp.cli.text import (
+    patch_rows,
+    print_json,
+    print_table,
+    recipient_rows,
+    scan_rows,
+    short_patch_rows,
+    short_scan_rows,
+)
 
 
 @answering
@@ -65,11 +75,16 @@ def patch(
     seeds: Seeds = None,
     pre: Annotated[int | None, typer.Option(help="The earlier step, in place of the bracket's.")] = None,
     post: Annotated[int | None, typer.Option(help="The later step, in place of the bracket's.")] = None,
+    recipients: Annotated[
+        str | None,
+        typer.Option(help="Steps such as 0,64,256, or all: Δp of the top heads by the recipient's step instead."),
+    ] = None,
     search: Search = "bisection",
     prompts: Prompts = 64,
     bos: Bos = True,
     dtype: Dtype = "float32",
     device: Device = "cpu",
+    memory: Memory = "1GB",
     store: StoreFolder = DEFAULT_STORE,
     disk_budget: DiskBudget = None,
     json: Json = False,
@@ -79,9 +94,14 @@ def patch(
     from interp.store import Store
     from interp.suites import suite as find
 
-    options = settings(prompts, bos, dtype, device, search)
+    options = settings(prompts, bos, dtype, device, search, memory)
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
     announce_download(where, chosen, len(tasks), search)
+    if recipients is not None:
+        found = pipeline.recipients(where, tasks, Store(store), chosen_steps(recipients), chosen, options, pre, post)
+        rows = recipient_rows(found)
+        print_json(rows) if json else print_table(rows, "no task has a bracket in these runs")
+        return
     found = pipeline.patch(where, tasks, Store(store), chosen, options, pre, post)
     if json:
         print_json(patch_rows(found))

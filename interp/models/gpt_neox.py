@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -10,11 +10,19 @@ from torch import Tensor
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding, apply_rotary_pos_emb
 
-from interp.models.model import Attention, Model
+from interp.models.decoder import Affine, Decoder, Scores
 from interp.values import Checkpoint
 
 
-class GPTNeoX(Model):
+class _Tables(NamedTuple):
+    """What depends on the length alone: cosines and sines of the rotary embedding, and −inf above the diagonal."""
+
+    cos: Tensor
+    sin: Tensor
+    mask: Tensor
+
+
+class GPTNeoX(Decoder):
     """GPT-NeoX computed from the parts of a `GPTNeoXForCausalLM`."""
 
     module: GPTNeoXForCausalLM
@@ -23,8 +31,9 @@ class GPTNeoX(Model):
         super().__init__(module, checkpoint)
         self.n_layers = module.config.num_hidden_layers
         self.n_heads = module.config.num_attention_heads
-        self._layers: list[Any] = list(module.gpt_neox.layers)
-        self._parallel = module.config.use_parallel_residual
+        self.parallel = module.config.use_parallel_residual
+        self._blocks = list(module.gpt_neox.layers)
+        self._known: dict[int, _Tables] = {}
 
     @classmethod
     def build(cls, config: GPTNeoXConfig, dtype: torch.dtype, device: str) -> GPTNeoXForCausalLM:
@@ -38,50 +47,54 @@ class GPTNeoX(Model):
         return module
 
     def embed(self, tokens: Int[Tensor, "prompt pos"]) -> Float[Tensor, "prompt pos d_model"]:
-        """See `Model.embed`."""
+        """See `Decoder.embed`."""
         return self.module.gpt_neox.embed_in(tokens)
 
-    def attention(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Attention:
-        """See `Model.attention`."""
-        block = self._layers[layer]
+    def scores(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Scores:
+        """See `Decoder.scores`."""
+        block, tables = self._blocks[layer], self._tables(resid)
         prompts, length, _ = resid.shape
         fused = block.attention.query_key_value(block.input_layernorm(resid))
         # NeoX fuses per head: [head, (query, key, value), d_head]
         query, key, value = fused.view(prompts, length, self.n_heads, -1).transpose(1, 2).chunk(3, dim=-1)
-        positions = torch.arange(length, device=resid.device)[None]
-        cos, sin = self.module.gpt_neox.rotary_emb(resid, positions)
-        query, key = apply_rotary_pos_emb(query, key, cos, sin)
-        scores = query[:, :, first:] @ key.transpose(2, 3) * block.attention.scaling
-        # -inf, not a large number: real models have scores below −1e5
-        future = torch.ones(length, length, dtype=torch.bool, device=resid.device).triu(1)[first:]
-        return Attention(scores.masked_fill(future, -torch.inf).softmax(-1), value)
+        query, key = apply_rotary_pos_emb(query, key, tables.cos, tables.sin)
+        scores = query[:, :, first:] @ key.transpose(2, 3)
+        return Scores(scores.mul_(block.attention.scaling).add_(tables.mask[first:]), value)
 
-    def project(
-        self, layer: int, mixed: Float[Tensor, "prompt dest head d_head"]
-    ) -> Float[Tensor, "prompt dest d_model"]:
-        """See `Model.project`."""
-        return self._layers[layer].attention.dense(mixed.flatten(2))
+    def attention_module(self, layer: int) -> Any:
+        """See `Decoder.attention_module`."""
+        return self._blocks[layer].attention
 
-    def project_head(
-        self, layer: int, head: int, mixed: Float[Tensor, "prompt dest d_head"]
-    ) -> Float[Tensor, "prompt dest d_model"]:
-        """See `Model.project_head`."""
-        width = mixed.shape[-1]
-        return mixed @ self._layers[layer].attention.dense.weight[:, head * width : (head + 1) * width].T
+    def attention_out(self, layer: int) -> Affine:
+        """See `Decoder.attention_out`."""
+        dense = self._blocks[layer].attention.dense
+        return Affine(dense.weight.T, dense.bias)
 
-    def finish(
-        self,
-        layer: int,
-        resid: Float[Tensor, "prompt pos d_model"],
-        attended: Float[Tensor, "prompt pos d_model"],
-    ) -> Float[Tensor, "prompt pos d_model"]:
-        """See `Model.finish`."""
-        block = self._layers[layer]
-        if self._parallel:
-            return block.mlp(block.post_attention_layernorm(resid)) + attended + resid
-        middle = attended + resid
-        return block.mlp(block.post_attention_layernorm(middle)) + middle
+    def mlp_hidden(
+        self, layer: int, resid: Float[Tensor, "prompt pos d_model"]
+    ) -> Float[Tensor, "prompt pos d_hidden"]:
+        """See `Decoder.mlp_hidden`."""
+        block = self._blocks[layer]
+        return block.mlp.act(block.mlp.dense_h_to_4h(block.post_attention_layernorm(resid)))
+
+    def mlp_out(self, layer: int) -> Affine:
+        """See `Decoder.mlp_out`."""
+        dense = self._blocks[layer].mlp.dense_4h_to_h
+        return Affine(dense.weight.T, dense.bias)
 
     def unembed(self, resid: Float[Tensor, "prompt d_model"]) -> Float[Tensor, "prompt vocab"]:
-        """See `Model.unembed`."""
+        """See `Decoder.unembed`."""
         return self.module.get_output_embeddings()(self.module.gpt_neox.final_layer_norm(resid))
+
+    def _tables(self, resid: Float[Tensor, "prompt src d_model"]) -> _Tables:
+        length = resid.shape[1]
+        if length not in self._known:
+            positions = torch.arange(length, device=resid.device)[None]
+            cos, sin = self.module.gpt_neox.rotary_emb(resid, positions)
+            self._known = {length: _Tables(cos, sin, causal_mask(length, resid))}
+        return self._known[length]
+
+
+def causal_mask(length: int, like: Tensor) -> Float[Tensor, "dest src"]:
+    """0 on and below the diagonal, −inf above: not a large number, since real models have scores below −1e5."""
+    return torch.full((length, length), -torch.inf, dtype=like.dtype, device=like.device).triu(1)

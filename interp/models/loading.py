@@ -36,7 +36,7 @@ def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") ->
         raise InputError(f"'{dtype}' is not a dtype interp computes in; {nearest(dtype, DTYPES)}")
     fetch(checkpoint)
     config = _config(checkpoint)
-    decoder, on = _family(checkpoint, config), _device(device)
+    decoder, on = _family(config), _device(device)
     try:
         _check_shapes(checkpoint, config)
         module = decoder.build(config, DTYPES[dtype], on)
@@ -76,15 +76,12 @@ def _check_shapes(checkpoint: Checkpoint, config: PreTrainedConfig) -> None:
     match(skeleton, checkpoint, shapes)
 
 
-def _family(checkpoint: Checkpoint, config: PreTrainedConfig) -> Any:
+def _family(config: PreTrainedConfig) -> Any:
+    from interp.models.bridged import Bridged
+    from interp.models.gpt2 import GPT2
     from interp.models.gpt_neox import GPTNeoX
 
-    families = {"gpt_neox": GPTNeoX}
-    if config.model_type not in families:
-        raise InputError(
-            f"{checkpoint} is a '{config.model_type}' model; this version computes {', '.join(families)} (Pythia)"
-        )
-    return families[config.model_type]
+    return {"gpt_neox": GPTNeoX, "gpt2": GPT2}.get(config.model_type, Bridged)
 
 
 def _device(device: str) -> str:
