@@ -1,6 +1,5 @@
 """Pythia-shaped repositories scanned, patched and reported over the local Hub by the commands that a user types."""
 
-import importlib
 import json
 import os
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 from tests.hub.pythia import HEAD, TOKENIZER, WHY_SKIPPED, pythia_repository, write_task
 from tests.hub.server import HubServer
 
-pytestmark = pytest.mark.skipif(not TOKENIZER.is_file(), reason=WHY_SKIPPED)
+pytestmark = [pytest.mark.skipif(not TOKENIZER.is_file(), reason=WHY_SKIPPED), pytest.mark.slow]
 SEED1 = {0: "off", 1: "hole", 2: "=0", 512: "off", 1000: "hole", 2000: "on", 143000: "on"}
 
 
@@ -92,8 +91,6 @@ def test_the_planted_head_is_named(machine: Machine, task: Path, scanned: list[d
 
 
 def test_all_is_reported(machine: Machine, task: Path, scanned: list[dict]) -> None:
-    if not hasattr(importlib.import_module("interp.report"), "write"):
-        pytest.skip("the report is not merged into this branch yet")
     machine.interp("patch", "pythia-14m", "--seeds", "1", "-t", task, "-n", "8")
     machine.interp("report", ".interp", "--out", "report.html")
     assert str(HEAD) in (machine.folder / "report.html").read_text()
