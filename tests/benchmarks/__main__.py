@@ -1,6 +1,7 @@
 """`make bench`: every benchmark, each printing its ratios against the named rival in the same run."""
 
-from tests.benchmarks import patching
+from tests.benchmarks import patching, plots
 
 if __name__ == "__main__":
     patching.main()
+    plots.main()
