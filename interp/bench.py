@@ -43,6 +43,11 @@ class Bench:
     known: TaskTokenizer
     loader: Loader
 
+    @cached_property
+    def forward(self) -> dict[str, Any]:
+        """What a forward pass depends on beside weights and tokens."""
+        return self.options.forward | {"config": self.run.shape}
+
 
 def bench(run: Run, tasks: Iterable[tuple[Task, Form]], store: Store, options: Options) -> Bench:
     """A run with both prompt sets of every task; the single form has one prompt, which serves both."""
@@ -54,6 +59,8 @@ def bench(run: Run, tasks: Iterable[tuple[Task, Form]], store: Store, options: O
             raise InputError(f"the task {name} is given twice")
         roles = ("search", "effect") if form == "many" else ("single", "single")
         made = [prompts(task, known, role, options.prompts, options.bos) for role in roles]
+        if not all(made):
+            raise InputError(f"the task {name} has too few rows; needed: two or more, for search and effect prompts")
         asked[name] = Asked(*(replace(one, task=name) for one in made))
     return Bench(run, asked, store, options, known, Loader(options.dtype, options.device, run.fetch))
 
@@ -67,7 +74,7 @@ def evaluate(
     """
     made_from = {
         "stage": ["evaluation", evaluation.VERSION],
-        **of_checkpoints([checkpoint]), **of_prompts(asked), **bench.options.forward,
+        **of_checkpoints([checkpoint]), **of_prompts(asked), **bench.forward,
     }  # fmt: skip
     more = {"step": checkpoint.step, "threshold": asked.threshold, "ceiling": asked.ceiling}
 
@@ -84,7 +91,7 @@ def keep_prompts(bench: Bench, asked: PromptSet) -> pd.DataFrame:
     """A prompt set as it was asked: table `prompts`."""
     made_from = {"stage": ["prompts"], **of_run(bench.run.id), **of_prompts(asked), "bos": asked.bos}
     more = {"threshold": asked.threshold, "ceiling": asked.ceiling, "weights": [], "steps": []}
-    more |= {name: bench.options.forward[name] for name in ("dtype", "device")}
+    more |= {name: bench.forward[name] for name in ("dtype", "device")}
     return bench.store.cached(
         "prompts", made_from, facts(made_from, **more), lambda: frames.prompt_rows(asked, bench.known)
     )
@@ -107,7 +114,7 @@ class Ends:
         self.bench, self.task, self.asked = bench, task, bench.asked[task].effect
         self.at = {"pre": bench.run.at(bracket.pre), "post": bench.run.at(bracket.post)}
         self.made_from = {
-            **of_checkpoints(list(self.at.values())), **of_prompts(self.asked), **bench.options.forward,
+            **of_checkpoints(list(self.at.values())), **of_prompts(self.asked), **bench.forward,
             "pre": bracket.pre, "post": bracket.post,
         }  # fmt: skip
         self._patterns: dict[str, patching.Patterns] = {}
@@ -145,7 +152,7 @@ class Ends:
         """Table `signatures` of one end, on the task's prompts or on repeated random tokens."""
         made_from = {
             "stage": ["signatures", signatures.VERSION], **of_checkpoints([self.at[end]]),
-            **self.bench.options.forward, "tokenizer": self.bench.known.sha256,
+            **self.bench.forward, "tokenizer": self.bench.known.sha256,
         }  # fmt: skip
         if kind == "task":
             made_from |= of_prompts(self.asked)
@@ -188,5 +195,5 @@ class Ends:
         for end in self.at:
             model = self.bench.loader(self.at[end])
             tokens, _, _ = tensors(self.asked, (0,), model)
-            found.append(frames.pattern_rows(end, heads, model.patterns(tokens)[:, 0].cpu().numpy()))
+            found.append(frames.pattern_rows(end, heads, model.patterns(tokens)[:, 0].float().cpu().numpy()))
         return pd.concat(found, ignore_index=True)

@@ -55,7 +55,7 @@ def scan_run(bench: Bench) -> pd.DataFrame:
     visited = {step: known[step] for step in sorted(found.seen)}
     made_from = {
         "stage": ["emergence", emergence.VERSION, evaluation.VERSION],
-        **of_run(run.id), **bench.options.forward, "weights": list(visited.values()), "steps": list(visited),
+        **of_run(run.id), **bench.forward, "weights": list(visited.values()), "steps": list(visited),
         "tasks": [of_prompts(asked.search) | {"threshold": asked.search.threshold} for asked in bench.asked.values()],
         "search": bench.options.search, "tokenizer": bench.known.sha256, "searched": list(found.steps),
     }  # fmt: skip

@@ -39,6 +39,8 @@ class Options:
         for name in ("prompts", "resamples", "draws", "memory"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; needed: 1 or more")
+        if self.prompts > 10_000:
+            raise InputError(f"{self.prompts} prompts were asked for; at most 10,000 can be")
 
     @property
     def forward(self) -> dict[str, Any]:

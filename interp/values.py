@@ -157,5 +157,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
         if match is None or (match[2] and int(match[2]) < int(match[1])):
             raise InputError(f"'{text}' is not a list of seeds; write them like 0-3 or 0,2,5")
+        if int(match[2] or match[1]) >= 2**31 or int(match[2] or match[1]) - int(match[1]) > 10_000:
+            raise InputError(f"'{text}' names seeds beyond any suite's; write them like 0-3 or 0,2,5")
         seeds.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return tuple(sorted(seeds))

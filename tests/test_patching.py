@@ -142,3 +142,55 @@ def test_a_patch_that_reaches_no_logit_is_an_error(planted: PlantedRun) -> None:
             block.attention.dense.weight.zero_()
     with pytest.raises(InputError, match="no patch changed any logit"):
         patching.single(pre, prompts, donor)
+
+
+def test_donor_patterns_that_are_not_finite_are_an_error_and_never_an_effect(planted: PlantedRun) -> None:
+    prompts = prompt_set()
+    pre, post = at(planted, planted.failing), at(planted, planted.planted_at)
+    donor = patching.patterns(post, prompts)
+    donor[0][1, 0, 0, -1, 0] = torch.nan
+    with pytest.raises(InputError, match="patched logits are not finite"):
+        patching.single(pre, prompts, donor)
+
+
+def test_verdicts_do_not_change_with_the_batch(planted: PlantedRun) -> None:
+    prompts = prompt_set(8, (8,))
+    pre, post = at(planted, planted.failing), at(planted, planted.planted_at)
+    whole = patching.single(pre, prompts, patching.patterns(post, prompts))
+    for size in (1, 2, 5):
+        for start in range(0, 8, size):
+            some = prompts.some(range(start, min(start + size, 8)))
+            part = patching.single(pre, some, patching.patterns(post, some))
+            at_ = slice(start, start + size)
+            np.testing.assert_allclose(part.delta_p, whole.delta_p[at_], atol=1e-5)
+            np.testing.assert_allclose(part.delta_margin, whole.delta_margin[at_], atol=1e-4)
+            assert (part.solved == whole.solved[at_]).all()
+
+
+def test_prompts_of_many_lengths_equal_single_runs(planted: PlantedRun) -> None:
+    prompts = prompt_set(9, (5, 7, 9))
+    pre, post = at(planted, planted.failing), at(planted, planted.planted_at)
+    whole = patching.single(pre, prompts, patching.patterns(post, prompts)).delta_p
+    for i in range(9):
+        alone = prompts.some([i])
+        np.testing.assert_allclose(
+            patching.single(pre, alone, patching.patterns(post, alone)).delta_p[0], whole[i], atol=1e-6
+        )
+
+
+def test_cost_is_linear_in_prompts(planted: PlantedRun) -> None:
+    model = at(planted, planted.failing)
+    rows: list[int] = []
+    kept = type(model).unembed
+
+    class Counting(type(model)):
+        def unembed(self, resid: torch.Tensor) -> torch.Tensor:
+            rows.append(len(resid))
+            return kept(self, resid)
+
+    model.__class__ = Counting
+    for n in (4, 8):
+        prompts = prompt_set(n, (8,))
+        rows.clear()
+        patching.single(model, prompts, patching.patterns(at(planted, planted.planted_at), prompts))
+        assert sum(rows) == n * (1 + LAYERS * HEADS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -32,6 +33,10 @@ def _problem(command: Callable[..., None], *args: Any, **options: Any) -> tuple[
         command(*args, **options)
     except InputError as error:
         return f"error: {error}", 2
+    except BrokenPipeError:
+        # whoever read has gone: there is nobody to tell, and what is left must not be flushed to them
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return None
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         return f"error: {error.strerror or error}{where}", 2

@@ -29,6 +29,9 @@ def tensors(prompts: PromptSet, chosen: tuple[int, ...], model: Model) -> Batch:
             f"{prompts.task}: a prompt or answer holds token {largest}, and {model.checkpoint} has "
             f"{model.vocab_size} tokens: the tokenizer is not the model's"
         )
+    length, room = len(some[0].tokens), getattr(model.module.config, "max_position_embeddings", None)
+    if room is not None and length > room:
+        raise InputError(f"{prompts.task}: a prompt has {length} tokens, and {model.checkpoint} has {room} positions")
     foils = [-1 if prompt.foil is None else prompt.foil for prompt in some]
     columns = [prompt.tokens for prompt in some], [prompt.answer for prompt in some], foils
     return Batch(*(torch.tensor(column, device=model.device) for column in columns))

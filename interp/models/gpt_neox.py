@@ -8,14 +8,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
-from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding, apply_rotary_pos_emb
+from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
 
 from interp.models.decoder import Affine, Decoder, Scores
 from interp.values import Checkpoint
 
 
 class _Tables(NamedTuple):
-    """What depends on the length alone: cosines and sines of the rotary embedding, and −inf above the diagonal."""
+    """What depends on the length alone: cosines and sines of the rotary embedding (of each half), and the mask."""
 
     cos: Tensor
     sin: Tensor
@@ -52,14 +52,18 @@ class GPTNeoX(Decoder):
 
     def scores(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Scores:
         """See `Decoder.scores`."""
-        block, tables = self._blocks[layer], self._tables(resid)
-        prompts, length, _ = resid.shape
-        fused = block.attention.query_key_value(block.input_layernorm(resid))
+        attention, tables = self._blocks[layer].attention, self._tables(resid)
+        prompts, length, width = resid.shape
+        normed = self._blocks[layer].input_layernorm(resid)
         # NeoX fuses per head: [head, (query, key, value), d_head]
-        query, key, value = fused.view(prompts, length, self.n_heads, -1).transpose(1, 2).chunk(3, dim=-1)
-        query, key = apply_rotary_pos_emb(query, key, tables.cos, tables.sin)
-        scores = query[:, :, first:] @ key.transpose(2, 3)
-        return Scores(scores.mul_(block.attention.scaling).add_(tables.mask[first:]), value)
+        fused = attention.query_key_value(normed).view(prompts, length, self.n_heads, 3, -1)
+        # turned and in the order that products take them, in one go: [query or key, prompt, head, pos, d_head]
+        turned = fused.new_empty(2, prompts, self.n_heads, length, width // self.n_heads)
+        _rotate(fused[:, :, :, :2].permute(3, 0, 2, 1, 4), tables, turned)
+        query, key = turned.flatten(1, 2)
+        mask = tables.mask[first:].expand(len(query), -1, -1)
+        scores = torch.baddbmm(mask, query[:, first:], key.transpose(1, 2), alpha=attention.scaling)
+        return Scores(scores.unflatten(0, (prompts, self.n_heads)), fused[:, :, :, 2].transpose(1, 2))
 
     def attention_module(self, layer: int) -> Any:
         """See `Decoder.attention_module`."""
@@ -90,9 +94,18 @@ class GPTNeoX(Decoder):
         length = resid.shape[1]
         if length not in self._known:
             positions = torch.arange(length, device=resid.device)[None]
-            cos, sin = self.module.gpt_neox.rotary_emb(resid, positions)
+            cos, sin = (table[0].chunk(2, -1)[0] for table in self.module.gpt_neox.rotary_emb(resid, positions))
             self._known = {length: _Tables(cos, sin, causal_mask(length, resid))}
         return self._known[length]
+
+
+def _rotate(x: Float[Tensor, "*rows pos d_head"], tables: _Tables, out: Float[Tensor, "*rows pos d_head"]) -> None:
+    """Turn the first dimensions of x by the rotary embedding, in halves, and copy the rest."""
+    half = tables.cos.shape[-1]
+    a, b = x[..., :half], x[..., half : 2 * half]
+    torch.mul(a, tables.cos, out=out[..., :half]).addcmul_(b, tables.sin, value=-1)
+    torch.mul(b, tables.cos, out=out[..., half : 2 * half]).addcmul_(a, tables.sin)
+    out[..., 2 * half :] = x[..., 2 * half :]
 
 
 def causal_mask(length: int, like: Tensor) -> Float[Tensor, "dest src"]:

@@ -52,8 +52,7 @@ class Reader:
         own = logits.gather(1, answers)
         others = logits.scatter_(1, answers, -torch.inf).amax(-1, keepdim=True)
         top = torch.maximum(own, others)
-        # sums of exponentials in float64, since Δp is a small difference of them
-        rest = logits.sub_(top).exp_().sum(-1, dtype=torch.float64)
+        rest = _sum(logits.sub_(top).exp_())
         gap = (own - top)[:, 0].double()
         log_p = gap - (rest + gap.exp()).log()
         if not bool(torch.isfinite(log_p).all()):
@@ -67,7 +66,16 @@ class Reader:
             self._base = seen if self._base is None else torch.cat([self._base, seen])
         known = self._base
         if not self.moved and known is not None and len(known) == prompts:
-            self.moved = not torch.equal(logits, known[whose])
+            # the first row that differs ends it
+            pairs = zip(reversed(logits.unbind()), reversed(whose.tolist()), strict=True)
+            self.moved = any(not torch.equal(row, known[prompt]) for row, prompt in pairs)
+
+
+def _sum(x: Float[Tensor, "row vocab"]) -> Float[Tensor, "row"]:
+    """Row sums in float64, since Δp is a small difference of them: of short sums, whose rounding averages out."""
+    whole = x.shape[1] // 128 * 128
+    blocks = x[:, :whole].unflatten(1, (-1, 128)).sum(-1) if whole else x[:, :0]
+    return blocks.double().sum(-1) + x[:, whole:].double().sum(-1)
 
 
 def outcomes(read: list[Float[Tensor, "2 _row"]], prompts: int) -> Outcomes:

@@ -25,7 +25,12 @@ def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, 
     document = html.page(view, title, command)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(document, encoding="utf-8")
+        part = out.with_name(out.name + ".part")
+        try:
+            part.write_text(document, encoding="utf-8")
+            part.replace(out)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"the report {out} cannot be written: {error.strerror}") from error
     return out

@@ -113,7 +113,7 @@ def _recovered(names: str, found: Sequence[Recovery]) -> str:
 
 def _not_recovered(names: str, found: Sequence[Recovery]) -> str:
     shares = ranged([r.share for r in found])
-    return f"nothing is shown to be recovered on {names}: {shares} with the top heads" + _every(found)
+    return f"the top heads are not shown to recover {names}: {shares} of the gap" + _every(found)
 
 
 def _too_small(names: str, _: Sequence[Recovery]) -> str:
@@ -205,4 +205,6 @@ def _pair_sure(pair: Pair) -> str:
     control = f"{_control([found])} for random sets of equal size" + _every([found])
     if found.verdict == "recovered":
         return f"{heads} together recover {share} of the gap, against {control}."
-    return f"Patching is not shown to recover the task: {heads} together give {share} of the gap, against {control}."
+    return (
+        f"The top heads are not shown to recover the task: {heads} together give {share} of the gap, against {control}."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +26,12 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise InputError(f"{path} holds {type(config).__name__}; needed: a JSON object")
     return config
+
+
+def shape_digest(folder: Path) -> str:
+    """Sha256 over the settings of a config.json that change the model: equal weights under others are another model."""
+    settings = {key: value for key, value in read_config(folder).items() if key not in _NOT_SHAPE}
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from interp.suites.branches import SEED, STEP, numbered
-from interp.suites.config import difference, read_config
+from interp.suites.config import difference, read_config, shape_digest
 from interp.suites.integrity import weight_files, weights_hash
 from interp.suites.suite import Run, Suite
 from interp.values import Checkpoint, InputError, RunId
@@ -39,6 +39,11 @@ class FolderRun(Run):
     def missing(self) -> tuple[int, ...]:
         """See `Run.missing`."""
         return self.holes
+
+    @property
+    def shape(self) -> str:
+        """See `Run.shape`; the checkpoints of a run have one."""
+        return shape_digest(next(iter(self.folders.values())))
 
     @property
     def steps(self) -> tuple[int, ...]:

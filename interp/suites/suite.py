@@ -49,6 +49,11 @@ class Run(ABC):
         """The weight hashes that can be told without asking anybody, by step."""
 
     @property
+    def shape(self) -> str:
+        """A digest of the settings that, with the weights, make the model; empty where the commit stands for them."""
+        return ""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is publicly known to be wrong or odd about this run, a sentence each."""
         return ()

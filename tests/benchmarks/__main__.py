@@ -1,7 +1,8 @@
 """`make bench`: every benchmark, each printing its ratios against the named rival in the same run."""
 
-from tests.benchmarks import loading, patching
+from tests.benchmarks import loading, patching, plots
 
 if __name__ == "__main__":
     patching.main()
+    plots.main()
     loading.main()

@@ -19,6 +19,7 @@ import interp
 from interp import patching
 from interp.models import Model
 from interp.models.loading import load
+from interp.patching.memory import plan
 from interp.values import Checkpoint, Prompt, PromptSet, RunId
 
 SHAPES = {"14m": (6, 128, 4), "70m": (6, 512, 8), "160m": (12, 768, 12)}
@@ -42,9 +43,9 @@ def write(folder: Path, shape: tuple[int, int, int], seed: int) -> Checkpoint:
     return Checkpoint(RunId("random", seed), 0, folder, folder, str(seed))
 
 
-def prompt_set(n: int) -> PromptSet:
+def prompt_set(n: int, length: int = TOKENS) -> PromptSet:
     generator = torch.Generator().manual_seed(0)
-    rows = torch.randint(1, VOCAB, (n, TOKENS + 1), generator=generator).tolist()
+    rows = torch.randint(1, VOCAB, (n, length + 1), generator=generator).tolist()
     prompts = tuple(Prompt("", tuple(row[:-1]), row[-1], None, "random") for row in rows)
     return PromptSet("random", 1, "effect", 0.75, 0.1, prompts, "none", True)
 
@@ -64,6 +65,45 @@ def lens_effects(checkpoint: Checkpoint, donor: Checkpoint, prompts: PromptSet) 
     return run
 
 
+def products(shape: tuple[int, int, int], n: int, rows: int, tokens: int = TOKENS) -> dict[tuple[int, ...], float]:
+    """The matrix products that the effects of all heads need: (batch, m, k, n) → how many, in parts of `rows` rows.
+
+    By formula, from the method alone: layer l carries 1 + heads × l variants of n prompts; its own variants are born by
+    one product of the heads' rows of W_O; the last layer's queries, MLP and W_O are at one position; unembedding too.
+    """
+    layers, width, heads = shape
+    found: dict[tuple[int, ...], float] = {}
+
+    def add(m: int, k: int, columns: int, batch: int = 1, times: float = 1) -> None:
+        key = (batch, m, k, columns)
+        found[key] = found.get(key, 0) + times
+
+    size = min(rows, heads * layers * n + n)
+    for layer in range(layers):
+        at = 1 if layer == layers - 1 else tokens
+        parts = (1 + heads * layer) * n / size
+        add(size * tokens, width, 3 * width, times=parts)
+        add(at, width // heads, tokens, batch=size * heads, times=parts)
+        add(at, tokens, width // heads, batch=size * heads, times=parts)
+        for k, columns in ((width, width), (width, 4 * width), (4 * width, width)):
+            add(size * at, k, columns, times=parts)
+        add(n * at, width // heads, width, batch=heads)
+    add((1 + heads * layers) * n, width, VOCAB)
+    return found
+
+
+def at_matmul_rate(needed: dict[tuple[int, ...], float], rounds: int = 5) -> tuple[float, float]:
+    """Seconds that torch takes for these products alone, and their operations (2 m k n each)."""
+    seconds = operations = 0.0
+    for (batch, m, k, columns), times in needed.items():
+        a, b = torch.randn(batch, m, k), torch.randn(batch, columns, k).transpose(1, 2)
+        call = (lambda a=a, b=b: torch.mm(a[0], b[0])) if batch == 1 else (lambda a=a, b=b: torch.bmm(a, b))
+        call()
+        seconds += times * statistics.median(timed(call) for _ in range(rounds))
+        operations += times * 2 * batch * m * k * columns
+    return seconds, operations
+
+
 def timed(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     call()
@@ -81,12 +121,15 @@ def compare(shape: str, n: int, rounds: int) -> None:
         found = torch.from_numpy(patching.single(model, prompts, donor).delta_p).mean(0)
         difference, largest = (found - theirs()).abs().max(), found.abs().max()
         times = [(timed(lambda: patching.single(model, prompts, donor)), timed(theirs)) for _ in range(rounds)]
+        rows = plan(model, TOKENS, 1 + model.n_layers * model.n_heads).rows
+        ideal, operations = at_matmul_rate(products(SHAPES[shape], n, max(n, rows)))
     ours, other = (statistics.median(column) for column in zip(*times, strict=True))
     ratio = statistics.median(b / a for a, b in times)
     print(
         f"{shape:>5} {n} prompts × {TOKENS} tokens, {THREADS} threads: ours {ours * 1e3:8.1f} ms, "
         f"TransformerLens {other * 1e3:8.1f} ms, ratio {ratio:5.1f}, "
-        f"largest difference {difference:.1e} of {largest:.1e}"
+        f"largest difference {difference:.1e} of {largest:.1e}; {operations / ours / 1e9:.0f} GFLOP/s, "
+        f"{ideal / ours:.0%} of the rate of torch's products alone"
     )
 
 

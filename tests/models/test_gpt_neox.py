@@ -130,8 +130,8 @@ def test_patterns_are_those_of_transformers(tmp_path: Path, shape: Shape) -> Non
     for tokens in fifty_prompts():
         expected = torch.stack(theirs(tokens, output_attentions=True).attentions)
         assert expected.shape == (LAYERS, len(tokens), HEADS, tokens.shape[1], tokens.shape[1])
-        # attention scores here are tens: rounded by some 1e-6, and so by that share are the weights
-        assert (ours.patterns(tokens) - expected).abs().max() <= 1e-5
+        # attention scores here are tens: rounded by some 1e-6 in each of the two, and so by that share are the weights
+        assert (ours.patterns(tokens) - expected).abs().max() <= 2e-5
 
 
 @shapes

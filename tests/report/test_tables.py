@@ -96,7 +96,7 @@ def test_the_answer_names_what_emerged_and_what_did_not(view: View):
     assert "1 passed and failed again at the last step (ioi in nano-3l/seed2)" in when
     assert "clear effect in 5 of 10 patched pairs; the largest is L2H2 on ledger in nano-3l/seed0, Δp +.540" in which
     assert "the top 2 heads recover .877 to .923 of the gap on string and ledger" in sure
-    assert "nothing is shown to be recovered on ioi and repeat (1 of 2)" in sure
+    assert "the top heads are not shown to recover ioi and repeat (1 of 2)" in sure
     assert "on repeat (1 of 2) the gap is too small" in sure
 
 

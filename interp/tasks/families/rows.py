@@ -69,7 +69,7 @@ def _file_rows(path: Path) -> Iterable[dict[str, Any]]:
     stay a text.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             if path.suffix == ".csv":
                 return list(csv.DictReader(file))
             if path.suffix in (".jsonl", ".json"):
