@@ -3,6 +3,8 @@
 import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+# models this small only lose time to a second thread, most of all on a busy machine
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from jaxtyping import install_import_hook
