@@ -27,13 +27,15 @@ def demo(
     import torch
 
     from interp import pipeline
+    from interp.provenance import Options
     from interp.report import text_tables, write
     from interp.store import Store
     from interp.suites import suite as find
 
     torch.set_num_threads(1)  # models this small only lose time to a second thread, most of all on a busy machine
     kept, tasks, chosen = Store(store), chosen_tasks(task or TASKS), chosen_seeds(seeds)
-    pipeline.scan(find(suite), tasks, kept, chosen)
-    pipeline.patch(find(suite), tasks, kept, chosen)
+    options = Options(draws=5)  # fewer random controls than `interp patch` draws: a first look must not take minutes
+    pipeline.scan(find(suite), tasks, kept, chosen, options)
+    pipeline.patch(find(suite), tasks, kept, chosen, options)
     print(text_tables(kept))
     print(f"wrote {write(kept, out, command='interp demo')}")
