@@ -283,7 +283,7 @@ def test_an_old_file_with_buffers_loads_quietly(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], zipped: bool
 ) -> None:
     expected = interp.load(write(tmp_path / "new", tensors())).logits(TOKENS)
-    # names as in /work/shared/pythia/README.md: buffers that are no parameters, and an unembedding of another name
+    # names as in the first public Pythia files: buffers that are no parameters, and an unembedding of another name
     old = tensors()
     for layer in range(LAYERS):
         place = f"gpt_neox.layers.{layer}.attention."
