@@ -83,10 +83,10 @@ def upcoming(
 
 
 def ends(seen: Mapping[int, Shares], thresholds: Mapping[str, float]) -> tuple[int, ...]:
-    """The ends of the tasks' brackets, first and lasting, as far as the evaluated steps tell, ascending."""
+    """The ends of the tasks' first brackets as far as the evaluated steps tell, ascending."""
     visited = tuple(sorted(seen))
-    known = [_emergence(task, threshold, visited, seen) for task, threshold in thresholds.items()]
-    return tuple(sorted({step for one in known for bracket in _brackets(one) for step in (bracket.pre, bracket.post)}))
+    firsts = (_emergence(task, threshold, visited, seen).first for task, threshold in thresholds.items())
+    return tuple(sorted({step for one in firsts if one.bracket for step in (one.bracket.pre, one.bracket.post)}))
 
 
 def most_visits(steps: Sequence[int], tasks: int, plan: Plan = Plan()) -> int:  # noqa: B008 - frozen
