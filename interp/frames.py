@@ -17,6 +17,12 @@ from interp.values import Direction, Head, PromptSet
 
 Grid = Float[np.ndarray, "layer head"]
 
+_EMERGENCE = (
+    dict.fromkeys(("pre", "post", "lasting_pre", "lasting_post", "unprobed_from", "unprobed_to"), "Int64")
+    | dict.fromkeys(("neighbours", "lasting_neighbours"), "boolean")
+    | dict.fromkeys(("share_pre", "share_post", "p_pre", "p_post"), "float64")
+)
+
 
 def prompt_rows(prompts: PromptSet, tokenizer: TaskTokenizer) -> pd.DataFrame:
     """Table `prompts`."""
@@ -42,13 +48,13 @@ def emergence_rows(found: Mapping[str, Emergence], ps: Mapping[str, Mapping[int,
     for task, result in found.items():
         bracket, unprobed = result.first.bracket, result.unprobed
         share = dict(zip(result.steps, result.shares, strict=True))
-        ends = {} if bracket is None else {"pre": bracket.pre, "post": bracket.post}
+        ends = {"pre": None, "post": None} if bracket is None else {"pre": bracket.pre, "post": bracket.post}
         rows.append(
             {"task": task}
             | _crossing_cells(result, result.first, "")
             | _crossing_cells(result, result.lasting, "lasting_")
-            | {f"share_{end}": share.get(ends.get(end)) for end in ("pre", "post")}
-            | {f"p_{end}": ps[task].get(ends.get(end)) for end in ("pre", "post")}
+            | {f"share_{end}": None if step is None else share[step] for end, step in ends.items()}
+            | {f"p_{end}": None if step is None else ps[task][step] for end, step in ends.items()}
             | {
                 "threshold": result.threshold,
                 "monotone": result.monotone,
@@ -72,13 +78,6 @@ def _crossing_cells(result: Emergence, crossing: Crossing, prefix: str) -> dict[
         f"{prefix}post": None if bracket is None else bracket.post,
         f"{prefix}neighbours": None if bracket is None else result.neighbours(bracket),
     }
-
-
-_EMERGENCE = (
-    dict.fromkeys(("pre", "post", "lasting_pre", "lasting_post", "unprobed_from", "unprobed_to"), "Int64")
-    | dict.fromkeys(("neighbours", "lasting_neighbours"), "boolean")
-    | dict.fromkeys(("share_pre", "share_post", "p_pre", "p_post"), "float64")
-)
 
 
 def effect_rows(

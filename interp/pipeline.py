@@ -73,7 +73,7 @@ def scan_run(bench: Bench) -> pd.DataFrame:
     )
     for asked in bench.asked.values():
         keep_prompts(bench, asked.search)
-    prompts = rows["task"].map({task: len(asked.search) for task, asked in bench.asked.items()})
+    prompts = [len(bench.asked[task].search) for task in rows["task"]]
     return _of_run(run, rows).assign(prompts=prompts, suspect="; ".join(suspicions(run)))
 
 

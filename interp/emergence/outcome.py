@@ -1,4 +1,4 @@
-"""What the evaluated steps say of one task in one run: its first known and its lasting emergence, and what is certain."""
+"""What the evaluated steps say of one task in one run: first known and lasting emergence, and how certain."""
 
 from __future__ import annotations
 

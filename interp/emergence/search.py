@@ -43,7 +43,7 @@ def search(
     steps: Sequence[int],
     shares: Callable[[int], Shares],
     thresholds: Mapping[str, float],
-    plan: Plan = Plan(),  # noqa: B008 - frozen
+    plan: Plan = Plan(),
     place: Placement = most_telling,
 ) -> dict[str, Emergence]:
     """The emergence of every task over one run's steps.
@@ -68,7 +68,7 @@ def upcoming(
     seen: Mapping[int, Shares],
     step: int,
     thresholds: Mapping[str, float],
-    plan: Plan = Plan(),  # noqa: B008 - frozen
+    plan: Plan = Plan(),
 ) -> tuple[int, ...]:
     """The steps that a search may evaluate next, while it evaluates `step`, whichever way that goes: at most two."""
     found: list[int] = []
@@ -89,7 +89,7 @@ def ends(seen: Mapping[int, Shares], thresholds: Mapping[str, float]) -> tuple[i
     return tuple(sorted({step for one in firsts if one.bracket for step in (one.bracket.pre, one.bracket.post)}))
 
 
-def most_visits(steps: Sequence[int], tasks: int, plan: Plan = Plan()) -> int:  # noqa: B008 - frozen
+def most_visits(steps: Sequence[int], tasks: int, plan: Plan = Plan()) -> int:
     """The most steps that a search evaluates where every task's curve is monotone, probes included."""
     ordered = tuple(sorted(steps))
     if plan.how == "grid" or len(ordered) < 3:
