@@ -137,7 +137,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Bracket:
-    """Two neighbouring checkpoints with distinct weights: the first fails, the second passes."""
+    """Two checkpoints with distinct weights, neighbours unless a resolution was given: the first fails, the second passes."""
 
     pre: int
     post: int
