@@ -137,7 +137,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Bracket:
-    """Two checkpoints with distinct weights, neighbours unless a resolution was given: the first fails, the second passes."""
+    """Two checkpoints with distinct weights, the first failing, the second passing; neighbours without a resolution."""
 
     pre: int
     post: int
