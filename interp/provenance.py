@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from interp.emergence import Search
-from interp.values import Checkpoint, InputError, PromptSet, RunId
+from interp.values import DTYPES, Checkpoint, InputError, PromptSet, RunId, nearest
 
 _PACKAGES = ("interp", "torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
 
@@ -34,6 +34,8 @@ class Options:
     memory: int = 2**30
 
     def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise InputError(f"'{self.dtype}' is not a dtype interp computes in; {nearest(str(self.dtype), DTYPES)}")
         if self.search not in ("bisection", "grid"):
             raise InputError(f"'{self.search}' is not a way to search; known: bisection, grid")
         for name in ("prompts", "resamples", "draws", "memory"):

@@ -41,6 +41,9 @@ class Disk:
     _coming: dict[str, int] = field(default_factory=dict, repr=False)
     _changed: Condition = field(default_factory=Condition, repr=False)
 
+    def __reduce__(self) -> tuple[type[Disk], tuple[int | None, dict[str, set[str]]]]:
+        return Disk, (self.budget, self.pinned)  # a lock is of one process
+
     @contextmanager
     def room(self, commit: str, size: int, evict: bool = True) -> Iterator[None]:
         """While it lasts, so many more bytes of this commit have their place; others do not get it.
@@ -159,7 +162,7 @@ def free_space() -> int:
 
 def parse_size(text: str) -> int:
     """The bytes that a text such as `20GB`, `500 MB` or `1.5T` means (powers of ten)."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE)
     if match is None:
         raise InputError(f"'{text}' is not a size; write it like 20GB or 500MB")
     return int(float(match[1]) * _UNITS[match[2].lower()])
