@@ -9,7 +9,8 @@ from threading import Lock
 
 from interp.suites.connection import UnreachableError, ask, offline, patiently
 from interp.suites.disk import Disk, snapshot
-from interp.suites.integrity import git_blob_of, sha256_of, weight_names
+from interp.suites.hashes import sha256_of
+from interp.suites.integrity import git_blob_of, weight_names
 from interp.suites.ledger import Held, Ledger, RemoteFile, now
 from interp.values import Checkpoint, InputError
 

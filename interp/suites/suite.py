@@ -77,6 +77,9 @@ class Run(ABC):
     def pin(self, steps: Iterable[int]) -> None:  # noqa: B027
         """Name the steps whose files must stay on disk whatever the budget."""
 
+    def read_again(self) -> None:  # noqa: B027
+        """Take the hashes of files on disk anew, whatever is remembered of them; the Hub states those of its own."""
+
     def no_step(self, step: int) -> InputError:
         """What `at` raises for a step that the run does not have."""
         if not isinstance(step, Integral):

@@ -19,7 +19,7 @@ import torch
 
 from interp.models.loading import Loader, load
 from interp.models.weights import WeightFiles, match
-from interp.suites.integrity import sha256_of
+from interp.suites.hashes import sha256_of
 from interp.values import Checkpoint, RunId
 from tests.hub.pythia import SHAPES, config, tensors
 
