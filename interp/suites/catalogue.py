@@ -51,7 +51,8 @@ def entries() -> Iterator[Entry]:
     for folder in sorted(SHIPPED.glob("*/manifest.json")):
         yield Entry(folder.parent.name, "shipped", "small models trained for this package; works offline")
     for known in _hub_suites():
-        yield Entry(known["name"], "hub", known["about"])
+        doubt = f"; not confirmed: {known['unconfirmed']}" if "unconfirmed" in known else ""
+        yield Entry(known["name"], "hub", known["about"] + doubt)
     yield Entry("hf:owner/name", "hub", "any repository whose branches name steps; hf:owner/name-seed{1..9} for seeds")
 
 
