@@ -11,9 +11,10 @@ from pathlib import Path
 from threading import Condition
 
 from interp.suites.connection import hub_cache
-from interp.suites.ledger import Ledger, check_commit
+from interp.suites.ledger import Ledger, check_commit, now
 from interp.values import InputError
 
+_DEAD = 3600.0
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -144,6 +145,20 @@ def remove(one: Kept) -> int:
             freed += blob.stat().st_size
             blob.unlink()
     ledger.remember_held(one.commit, {n: file for n, file in ledger.held(one.commit).items() if n not in one.names})
+    return freed
+
+
+def remove_parts(repository: str) -> int:
+    """Remove what stopped downloads left of a repository's files, of no use to any other; the bytes that this freed.
+
+    The Hub's client gives each download a file of its own and writes to it all the time: one of an hour ago is dead.
+    """
+    freed = 0
+    for part in (repository_folder(repository) / "blobs").glob("*.incomplete"):
+        stat = part.stat()
+        if now() - stat.st_mtime > _DEAD:
+            part.unlink(missing_ok=True)
+            freed += stat.st_size
     return freed
 
 

@@ -6,8 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from interp import pipeline
+from interp.models.loading import load
 from interp.provenance import Options
 from interp.store import Store
 from interp.suites import suite
@@ -27,6 +30,11 @@ def doubled(hub: HubServer) -> dict[tuple[str, str], int]:
 def joined(run: HubRun) -> None:
     for thread in run._prefetching.values():
         thread.join()
+
+
+def own_threads() -> set[str]:
+    """All but those that the server answers in."""
+    return {thread.name for thread in threading.enumerate() if "process_request_thread" not in thread.name}
 
 
 @pytest.mark.parametrize("search", ["bisection", "grid"])
@@ -73,3 +81,24 @@ def test_retry_after_is_kept_to_by_every_kind_of_request(hub: HubServer, request
     assert hub.count(request_) == 2
     if request_ == "GET /cdn/":
         assert time.monotonic() - begun >= 2
+
+
+def test_a_repository_of_pickles_loads_quietly_and_main_is_never_asked_for(
+    hub: HubServer, planted: PlantedRun, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Faults 22 and 23: no conversion is asked for in the background, and `main`, which holds no weights, is left."""
+    step = planted.folder / "seed0" / "step64"
+    pickled = tmp_path / "pytorch_model.bin"
+    torch.save(load_file(step / "model.safetensors"), pickled)
+    files = {name: planted.folder / name for name in ("tokenizer.json", "tokenizer_config.json")}
+    repository = hub.repository("lab/pickled")
+    repository.commit("main", {"README.md": b"nothing here"})
+    repository.commit("step64", {"config.json": step / "config.json", "pytorch_model.bin": pickled, **files})
+    before = own_threads()
+    model = load(suite("hf:lab/pickled").runs[0].at(64))
+    assert model.checkpoint.commit == repository.branches["step64"]
+    kinds = ("/refs$", "/revision/", f"/resolve/{repository.branches['step64']}/", "/cdn/")
+    assert hub.count() == sum(hub.count(kind) for kind in kinds)
+    assert hub.count(repository.branches["main"]) == hub.count("/main") == 0
+    assert own_threads() == before
+    assert capfd.readouterr().err == ""

@@ -48,6 +48,16 @@ def test_gpt2_files_without_the_prefix_are_the_same_model(tmp_path: Path, suffix
     assert interp.load(checkpoint).logits(TOKENS).equal(expected)
 
 
+@pytest.mark.parametrize("name", ["embed_out.weight", "lm_head.weight"])
+def test_the_unembedding_is_known_by_either_of_its_names(tmp_path: Path, name: str) -> None:
+    checkpoint = write(tmp_path / "a", NEOX, 0)
+    expected = interp.load(checkpoint).logits(TOKENS)
+    named = tensors(checkpoint)
+    (found,) = named.keys() & {"embed_out.weight", "lm_head.weight"}
+    rewritten(checkpoint, {name if one == found else one: value for one, value in named.items()})
+    assert interp.load(checkpoint).logits(TOKENS).equal(expected)
+
+
 def test_a_run_may_change_its_names_between_steps(tmp_path: Path) -> None:
     first, second = (write(tmp_path / str(seed), GPT2, seed) for seed in (0, 1))
     expected = interp.load(second).logits(TOKENS)
