@@ -53,7 +53,10 @@ def bench(run: Run, tasks: Iterable[tuple[Task, Form]], store: Store, options: O
     """A run with both prompt sets of every task; the single form has one prompt, which serves both."""
     known = tokenizer(run.tokenizer)
     asked: dict[str, Asked] = {}
-    for task, form in tasks:
+    for pair in tasks:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InputError(f"{pair!r} is not a task with its form; needed: what interp.tasks.parse('string') gives")
+        task, form = pair
         name = task.name if form == "many" else f"{task.name}:single"
         if name in asked:
             raise InputError(f"the task {name} is given twice")
@@ -62,6 +65,8 @@ def bench(run: Run, tasks: Iterable[tuple[Task, Form]], store: Store, options: O
         if not all(made):
             raise InputError(f"the task {name} has too few rows; needed: two or more, for search and effect prompts")
         asked[name] = Asked(*(replace(one, task=name) for one in made))
+    if not asked:
+        raise InputError("no task is given; needed: one or more")
     return Bench(run, asked, store, options, known, Loader(options.dtype, options.device, run.fetch))
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any, get_args
 
 from interp.emergence import Plan, Search, Which
-from interp.values import Checkpoint, InputError, PromptSet, RunId
+from interp.values import DTYPES, Checkpoint, InputError, PromptSet, RunId, nearest
 
 _PACKAGES = ("interp", "torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
 
@@ -38,6 +38,8 @@ class Options:
     memory: int = 2**30
 
     def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise InputError(f"'{self.dtype}' is not a dtype interp computes in; {nearest(str(self.dtype), DTYPES)}")
         _ = self.plan  # which refuses what is no plan
         if self.bracket not in get_args(Which):
             raise InputError(f"'{self.bracket}' is no bracket; known: {', '.join(get_args(Which))}")

@@ -23,7 +23,8 @@ _FACTS = b"interp.facts"
 
 def content_key(made_from: Mapping[str, Any]) -> str:
     """Sha256 (24 hex digits) of what a result is made from, independent of the order of the names."""
-    text = json.dumps(made_from, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    plain = json.loads(json.dumps(made_from, allow_nan=False))  # as it is read back: numbers that are names are texts
+    text = json.dumps(plain, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -42,6 +43,8 @@ class Store:
     """A folder `<kind>/<key>.parquet`; a file that is there is complete, and is never written again."""
 
     def __init__(self, root: str | Path):
+        if not str(root):
+            raise InputError("the store's path is empty; needed: a folder (. is the working folder)")
         self.root = Path(root)
 
     def __repr__(self) -> str:
@@ -69,6 +72,12 @@ class Store:
         paths = sorted((self.root / kind).glob("*.parquet"))
         yield from sorted(map(_read, paths), key=lambda result: (result.facts["made"], result.key))
 
+    def check_readable(self) -> None:
+        """Raise `InputError` unless something was stored here."""
+        if not any(self.root.glob("*/*.parquet")):
+            found = "there is no such folder" if not self.root.is_dir() else "it holds no results"
+            raise InputError(f"{self.root} is not a store: {found}; needed: a folder that scan or patch wrote to")
+
     def check_writable(self) -> None:
         """Raise `InputError` unless files can be written here."""
         try:
@@ -87,8 +96,9 @@ class Store:
         frame: pd.DataFrame,
     ) -> None:
         made = datetime.now(UTC).isoformat(timespec="microseconds")
-        record = {"kind": kind, "made_from": dict(made_from), "facts": {**facts, "made": made}}
         table = pa.Table.from_pandas(frame, preserve_index=False)
+        facts = {**facts, "made": made}
+        record = {"kind": kind, "made_from": dict(made_from), "facts": facts, "columns": table.column_names}
         encoded = json.dumps(record, ensure_ascii=False).encode()
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), _FACTS: encoded})
         self.check_writable()
@@ -106,8 +116,23 @@ def _read(path: Path) -> Result:
     try:
         table = pq.read_table(path)
         record = json.loads((table.schema.metadata or {})[_FACTS])
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        _check(record, path, table)
+        frame = table.to_pandas()
+    except Exception as error:  # bytes that are no table can raise anything
         raise InputError(
             f"{path} is not a result of interp's store ({error}); delete it to have it computed again"
         ) from error
-    return Result(record["kind"], path.stem, record["made_from"], record["facts"], table.to_pandas())
+    return Result(record["kind"], path.stem, record["made_from"], record["facts"], frame)
+
+
+def _check(record: Any, path: Path, table: pa.Table) -> None:
+    """Raise `ValueError` unless a file's metadata are those of the result that its name and its table say it is."""
+    if not isinstance(record, dict) or not all(isinstance(record.get(name), dict) for name in ("made_from", "facts")):
+        raise ValueError("its metadata are not those of a result")
+    if record.get("kind") != path.parent.name or content_key(record["made_from"]) != path.stem:
+        raise ValueError("its name is not that of the result in it")
+    if not isinstance(record["facts"].get("made"), str):
+        raise ValueError("it does not say when it was made")
+    # files of the first version do not name their columns
+    if record.get("columns", table.column_names) != table.column_names:
+        raise ValueError("its columns are not those that were stored")

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+# what a model can compute in
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+
 
 class InputError(ValueError):
     """Something a user gave is wrong: one sentence that says what was found and what was needed."""
@@ -154,7 +157,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     """The seeds that a text such as `0-3,7` names, sorted, each once."""
     seeds: set[int] = set()
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+        match = re.fullmatch(r"\s*(\d{1,18})(?:-(\d{1,18}))?\s*", part)
         if match is None or (match[2] and int(match[2]) < int(match[1])):
             raise InputError(f"'{text}' is not a list of seeds; write them like 0-3 or 0,2,5")
         if int(match[2] or match[1]) >= 2**31 or int(match[2] or match[1]) - int(match[1]) > 10_000:

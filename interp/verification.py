@@ -45,7 +45,8 @@ def verify(suite: Suite, seeds: Sequence[int] | None = None, download: bool = Fa
 
 
 def verify_run(run: Run, download: bool = False) -> Verified:
-    """See `verify`, for one run."""
+    """See `verify`, for one run; files of a folder are read anew."""
+    run.read_again()
     identify(run, tqdm([step for step in run.steps if step not in run.known], desc=f"verify {run.id}", leave=False))
     known = run.known
     folders = _folders(run, known, download)

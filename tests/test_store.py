@@ -1,10 +1,13 @@
 """Results on disk: found again, whole or not there, and refused where they are broken."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -129,6 +132,73 @@ def test_a_broken_file_is_refused_by_name(tmp_path: Path, cut: str) -> None:
         with pytest.raises(InputError, match=f"{path}.*delete it") as caught:
             read()
         assert "\n" not in str(caught.value)
+
+
+def altered(path: Path, change: Callable[[Any], Any]) -> None:
+    """Rewrite the record inside a stored file, its table untouched."""
+    table = pq.read_table(path)
+    metadata = table.schema.metadata
+    record = change(json.loads(metadata[b"interp.facts"]))
+    pq.write_table(table.replace_schema_metadata({**metadata, b"interp.facts": json.dumps(record).encode()}), path)
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "a list": lambda _: [],
+    "nothing": lambda _: {},
+    "no kind": lambda record: {name: value for name, value in record.items() if name != "kind"},
+    "another kind": lambda record: record | {"kind": "b"},
+    "made from a text": lambda record: record | {"made_from": "weights"},
+    "made from other weights": lambda record: record | {"made_from": {"weights": "0"}},
+    "no facts": lambda record: record | {"facts": None},
+    "made at no time": lambda record: record | {"facts": {}},
+    "made at a number": lambda record: record | {"facts": {"made": 5}},
+    "other columns": lambda record: record | {"columns": ["x"]},
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_file_with_our_metadata_and_wrong_content_is_refused_by_name(tmp_path: Path, what: str) -> None:
+    store = Store(tmp_path)
+    store.cached("a", MADE_FROM, {}, lambda: FRAME)
+    path = store.path("a", MADE_FROM)
+    altered(path, WRONG[what])
+    for read in (lambda: store.cached("a", MADE_FROM, {}, forbidden), lambda: list(store.results("a"))):
+        with pytest.raises(InputError, match=f"{path} is not a result of interp's store"):
+            read()
+
+
+def test_a_table_under_anothers_metadata_is_refused_by_name(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.cached("a", MADE_FROM, {}, lambda: FRAME)
+    path = store.path("a", MADE_FROM)
+    metadata = pq.read_table(path).schema.metadata
+    other = pa.Table.from_pandas(FRAME[["p"]], preserve_index=False)
+    pq.write_table(other.replace_schema_metadata({b"interp.facts": metadata[b"interp.facts"]}), path)
+    with pytest.raises(InputError, match="its columns are not those that were stored"):
+        store.cached("a", MADE_FROM, {}, forbidden)
+
+
+def test_a_copy_under_another_name_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.cached("a", MADE_FROM, {}, lambda: FRAME)
+    other = store.path("a", {"weights": "other"})
+    other.write_bytes(store.path("a", MADE_FROM).read_bytes())
+    with pytest.raises(InputError, match="its name is not that of the result in it"):
+        store.cached("a", {"weights": "other"}, {}, forbidden)
+
+
+def test_a_result_without_named_columns_is_read_as_before(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.cached("a", MADE_FROM, {}, lambda: FRAME)
+    altered(store.path("a", MADE_FROM), lambda record: {k: v for k, v in record.items() if k != "columns"})
+    assert len(store.cached("a", MADE_FROM, {}, forbidden)) == 2
+
+
+def test_numbers_that_are_names_are_found_again(tmp_path: Path) -> None:
+    made_from = {"steps": {10: "a", 9: "b", 100: "c"}}
+    store = Store(tmp_path)
+    store.cached("a", made_from, {}, lambda: FRAME)
+    assert len(store.cached("a", made_from, {}, forbidden)) == 2
 
 
 def test_a_place_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:

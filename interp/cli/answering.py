@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import typer
 
+from interp.__main__ import INTERRUPTED
 from interp.values import InputError
 
 
@@ -18,6 +20,9 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def answered(*args: Any, **options: Any) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is spelled out: \u0394 for Δ
+                stream.reconfigure(errors="backslashreplace")
         problem = _problem(command, *args, **options)
         # said only here, where the error is gone and has let go of the progress bar that it interrupted
         if problem is not None:
@@ -41,5 +46,5 @@ def _problem(command: Callable[..., None], *args: Any, **options: Any) -> tuple[
         where = f" ({error.filename})" if error.filename else ""
         return f"error: {error.strerror or error}{where}", 2
     except KeyboardInterrupt:
-        return "interrupted; what was finished is kept, and the same command goes on from there", 130
+        return INTERRUPTED, 130
     return None

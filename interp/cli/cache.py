@@ -39,9 +39,11 @@ def prune(
         bool, typer.Option("--others", help="Also weights that interp has used but did not download.")
     ] = False,
 ) -> None:
-    """Remove downloaded weights; results, and what is known of the steps, stay."""
-    from interp.suites.disk import in_words, kept, remove
+    """Remove downloaded weights, and parts that stopped downloads left; results, and what is known of steps, stay."""
+    from interp.suites.disk import in_words, kept, remove, remove_parts
+    from interp.suites.ledger import Ledger
 
     chosen = [one for one in kept() if (one.ours or others) and repository in (None, one.repository)]
     freed = sum(remove(one) for one in chosen)
+    freed += sum(remove_parts(one.repository) for one in Ledger.all() if repository in (None, one.repository))
     print(f"removed {len(chosen)} checkpoints, {in_words(freed)}")

@@ -54,7 +54,7 @@ def tasks(
     json: Json = False,
 ) -> None:
     """List the tasks, or show the prompts, answers and token ids of one."""
-    rows = _all_tasks() if name is None else _prompts(name, suite or "nano-3l", role, prompts, bos)
+    rows = _all_tasks() if name is None else _prompts(name, "nano-3l" if suite is None else suite, role, prompts, bos)
     if json:
         print_json(rows)
     elif name is None:

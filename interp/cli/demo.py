@@ -9,7 +9,7 @@ import typer
 
 from interp.cli.answering import answering
 from interp.cli.emerged import print_emergence
-from interp.cli.options import Seeds, StoreFolder, chosen_seeds, chosen_tasks
+from interp.cli.options import Seeds, StoreFolder, chosen_seeds, chosen_tasks, given_path
 
 TASKS = ["string", "named_item", "counting", "ioi"]
 
@@ -22,7 +22,9 @@ def demo(
     ] = None,
     seeds: Seeds = None,
     store: StoreFolder = Path(".interp/demo"),
-    out: Annotated[Path, typer.Option(help="The report to write.")] = Path("reports/demo.html"),
+    out: Annotated[Path, typer.Option(help="The report to write.", parser=given_path, metavar="PATH")] = Path(
+        "reports/demo.html"
+    ),
 ) -> None:
     """Find when four capabilities emerge in several seeds, rank the heads that bring them, and write a report."""
     import torch

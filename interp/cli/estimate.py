@@ -21,10 +21,11 @@ def announce_download(suite: Suite, seeds: Sequence[int] | None, tasks: int, pla
     from interp.suites.disk import free_space, in_words
     from interp.suites.hub import HubRun
 
+    runs = suite.select(seeds)
     if offline():
         return
     bound, each = 0, []
-    for run in suite.select(seeds):
+    for run in runs:
         if isinstance(run, HubRun):
             size, bytes_ = run.size, run.estimate(most_visits(run.steps, tasks, plan))
             bound += bytes_

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from interp.provenance import Options
     from interp.tasks import Form, Task
 
+
+def given_path(text: str | Path) -> Path:
+    """The path that an option names. An empty one (an unset variable of a shell) would mean the working folder."""
+    if not str(text):
+        raise typer.BadParameter("the path is empty; needed: a file or a folder (. is the working folder)")
+    return Path(text)
+
+
 SuiteName = Annotated[
     str, typer.Argument(help="A suite's name (see `interp suites`), hf:owner/name, or a folder of checkpoints.")
 ]
@@ -27,7 +35,10 @@ TaskNames = Annotated[
     ),
 ]
 Seeds = Annotated[str | None, typer.Option(help="Seeds, such as 0-3 or 0,2. Default: all of the suite.")]
-StoreFolder = Annotated[Path, typer.Option("--store", help="Where results are kept and found again.")]
+StoreFolder = Annotated[
+    Path,
+    typer.Option("--store", help="Where results are kept and found again.", parser=given_path, metavar="PATH"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print rows as JSON.")]
 Prompts = Annotated[int, typer.Option("--prompts", "-n", help="Prompts of each of the two sets of a task.")]
 Bos = Annotated[bool, typer.Option(help="Whether prompts begin with the BOS token.")]
@@ -80,14 +91,14 @@ def chosen_steps(text: str) -> tuple[int, ...] | None:
     if text == "all":
         return None
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() for part in parts):
+    if not all(re.fullmatch(r"[0-9]{1,18}", part) for part in parts):
         raise InputError(f"'{text}' is not a list of steps; write them like 0,64,256, or all")
     return tuple(sorted({int(part) for part in parts}))
 
 
 def byte_count(text: str) -> int:
     """The number of bytes that a text such as 512MB or 2GB names."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kMGT]?)i?B?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([kMGT]?)i?B?", text.strip(), re.IGNORECASE)
     if match is None:
         raise InputError(f"'{text}' is not an amount of memory; write it like 512MB or 2GB")
     return int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))

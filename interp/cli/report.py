@@ -8,17 +8,28 @@ from typing import Annotated
 import typer
 
 from interp.cli.answering import answering
+from interp.cli.options import given_path
 
 
 @answering
 def report(
-    stores: Annotated[list[Path], typer.Argument(help="Folders that scan, patch or demo wrote their results to.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("reports/report.html"),
+    stores: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders that scan, patch or demo wrote their results to.", parser=given_path, metavar="STORES"
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The file to write.", parser=given_path, metavar="PATH")] = Path(
+        "reports/report.html"
+    ),
     title: Annotated[str | None, typer.Option(help="The report's title.")] = None,
 ) -> None:
     """Write stored results as one HTML file that opens offline."""
-    from interp.report import write
     from interp.store import Store
 
-    command = "interp report " + " ".join(map(str, stores))
-    print(f"wrote {write([Store(folder) for folder in stores], out, title, command)}")
+    kept = [Store(folder) for folder in stores]
+    for one in kept:
+        one.check_readable()
+    from interp.report import write
+
+    print(f"wrote {write(kept, out, title, 'interp report ' + ' '.join(map(str, stores)))}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
     """Rows as one JSON list; what is unknown (NaN, NA) is null."""
-    print(json.dumps([{key: plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False))
+    plain_rows = [{key: plain(value) for key, value in row.items()} for row in rows]
+    narrow = not (sys.stdout.encoding or "").lower().startswith("utf")  # JSON has escapes of its own
+    print(json.dumps(plain_rows, indent=1, ensure_ascii=narrow))
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:

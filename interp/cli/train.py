@@ -8,14 +8,19 @@ from typing import Annotated
 import typer
 
 from interp.cli.answering import answering
-from interp.cli.options import chosen_tasks
+from interp.cli.options import chosen_tasks, given_path
 from interp.values import parse_seeds
 
 
 @answering
 def train(
     size: Annotated[str, typer.Argument(help="nano-2l or nano-3l.")],
-    out: Annotated[Path, typer.Option(help="The folder to write the suite to; a run that was stopped goes on.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The folder to write the suite to; a run that was stopped goes on.", parser=given_path, metavar="PATH"
+        ),
+    ],
     seeds: Annotated[str, typer.Option(help="Seeds, such as 0-5.")] = "0-5",
 ) -> None:
     """Train a suite of small models, with checkpoints, as a folder that every other command reads."""

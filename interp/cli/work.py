@@ -61,13 +61,14 @@ def scan(
     json: Json = False,
 ) -> None:
     """Find the step at which each task emerges in each run."""
-    from interp import pipeline
-    from interp.store import Store
     from interp.suites import suite as find
 
     options = settings(prompts, bos, dtype, device, search, resolution, probes)
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
     announce_download(where, chosen, len(tasks), options.plan)
+    from interp import pipeline  # imports torch, which takes seconds: last, so that wrong words are answered at once
+    from interp.store import Store
+
     found = pipeline.scan(where, tasks, Store(store), chosen, options)
     if json:
         print_json(scan_rows(found))
@@ -101,13 +102,14 @@ def patch(
     json: Json = False,
 ) -> None:
     """Rank the heads whose attention patterns bring a task (denoising) or break it (noising)."""
-    from interp import pipeline
-    from interp.store import Store
     from interp.suites import suite as find
 
     options = settings(prompts, bos, dtype, device, search, resolution, probes, memory, bracket)
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
     announce_download(where, chosen, len(tasks), options.plan)
+    from interp import pipeline  # imports torch; see `scan`
+    from interp.store import Store
+
     if recipients is not None:
         found = pipeline.recipients(where, tasks, Store(store), chosen_steps(recipients), chosen, options, pre, post)
         rows = recipient_rows(found)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
-from huggingface_hub.errors import StrictDataclassError
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig
 
 from interp.models.model import Model
@@ -14,17 +14,10 @@ from interp.models.selftest import self_test
 from interp.models.weights import WeightFiles, assign, match
 from interp.suites import fetch
 from interp.suites.config import difference, read_config
-from interp.values import Checkpoint, InputError, nearest
-
-DTYPES = {
-    "float32": torch.float32,
-    "float64": torch.float64,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
+from interp.values import DTYPES, Checkpoint, InputError, nearest
 
 
-def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") -> Model:
+def load(checkpoint: Checkpoint, dtype: str | torch.dtype = "float32", device: str = "cpu") -> Model:
     """The model of a checkpoint, self-tested (docs/design.md §5); its files are brought first where it is on the Hub.
 
     The dtype is never taken from the checkpoint's config: a suite stored as float16 is computed in what is asked for.
@@ -32,45 +25,51 @@ def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") ->
     Raises:
         InputError: an unknown family or dtype, an absent device, broken or misshapen weights, a failed self-test.
     """
+    if not isinstance(checkpoint, Checkpoint):
+        raise InputError(f"{checkpoint!r} is not a checkpoint; needed: one of a run, such as run.at(run.steps[-1])")
+    dtype = str(dtype).removeprefix("torch.")
     if dtype not in DTYPES:
         raise InputError(f"'{dtype}' is not a dtype interp computes in; {nearest(dtype, DTYPES)}")
+    on = _device(device)
     fetch(checkpoint)
     config = _config(checkpoint)
-    decoder, on = _family(config), _device(device)
-    try:
-        _check_shapes(checkpoint, config)
-        module = decoder.build(config, DTYPES[dtype], on)
-    except (ValueError, KeyError, TypeError, RuntimeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise _no_model(checkpoint, error) from error
+    with WeightFiles(checkpoint.folder) as files:
+        shapes = files.shapes()
+    with _building(checkpoint):
+        _check_shapes(checkpoint, config, shapes)
+        decoder = _family(config)
+        module = decoder.build(config, getattr(torch, dtype), on)
     assign(module, checkpoint)
-    model = decoder(module, checkpoint)
-    self_test(model)
+    with _building(checkpoint):
+        model = decoder(module, checkpoint)
+        self_test(model)
     return model
 
 
 def _config(checkpoint: Checkpoint) -> PreTrainedConfig:
     read_config(checkpoint.folder)  # a clearer error than the library's on a file that is not JSON
-    try:
+    with _building(checkpoint):
         return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True)
-    except (OSError, ValueError, KeyError, StrictDataclassError) as error:
-        raise _no_model(checkpoint, error) from error
 
 
-def _no_model(checkpoint: Checkpoint, error: Exception) -> InputError:
-    reason = " ".join(str(error).split("\n\n")[0].split())  # the library's advice after it is not for our users
-    return InputError(f"{checkpoint}: config.json does not describe a model: {reason}")
+@contextmanager
+def _building(checkpoint: Checkpoint) -> Iterator[None]:
+    """A config.json that no model can be built by makes libraries fail in any way; what they say is passed on."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        # the library's advice after an empty line is not for our users
+        reason = " ".join(str(error).split("\n\n")[0].split()) or type(error).__name__
+        raise InputError(f"{checkpoint}: config.json does not describe a model: {reason}") from error
 
 
-def _check_shapes(checkpoint: Checkpoint, config: PreTrainedConfig) -> None:
+def _check_shapes(checkpoint: Checkpoint, config: PreTrainedConfig, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """What the config claims against what the files claim, before anything of that size is allocated."""
-    with WeightFiles(checkpoint.folder) as files:
-        shapes = files.shapes()
-    if config.num_hidden_layers > len(shapes):
-        raise InputError(
-            f"{checkpoint}: config.json says {config.num_hidden_layers} layers, and there are {len(shapes)} tensors"
-        )
+    layers = config.num_hidden_layers
+    if not isinstance(layers, int) or not 0 < layers <= len(shapes):
+        raise InputError(f"{checkpoint}: config.json says {layers} layers, and there are {len(shapes)} tensors")
     with torch.device("meta"):
         skeleton = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
     match(skeleton, checkpoint, shapes)
@@ -85,10 +84,12 @@ def _family(config: PreTrainedConfig) -> Any:
 
 
 def _device(device: str) -> str:
+    if not isinstance(device, str):
+        raise InputError(f"the device '{device}' cannot be used here: needed: its name, such as cpu")
     try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
+        torch.zeros(1, device=device).item()  # the meta device makes tensors that hold no numbers
+    except Exception as error:  # each backend has its own
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"the device '{device}' cannot be used here: {reason}") from error
     return device
 

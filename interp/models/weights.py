@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,18 @@ class WeightFiles:
                     found[name] = tuple(file.get_slice(name).get_shape())
         return found
 
+    def tensor(self, name: str) -> Tensor:
+        """One named tensor."""
+        return next(tensor for found, tensor in self._read(lambda known: known == name))
+
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
         """The named tensors."""
+        return self._read(lambda _: True)
+
+    def _read(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, Tensor]]:
         for path, file in self._files:
             try:
-                for name in file.keys():  # noqa: SIM118
+                for name in filter(wanted, file.keys()):
                     yield name, file[name] if isinstance(file, dict) else file.get_tensor(name)
             except (SafetensorError, OSError, RuntimeError) as error:
                 raise _broken(path, error) from error
@@ -81,6 +89,8 @@ def _pickled(path: Path) -> dict[str, Tensor]:
     if not isinstance(held, dict):
         raise _broken(path, ValueError(f"it holds a {type(held).__name__}; needed: named tensors"))
     for name, value in held.items():
+        if not isinstance(name, str):
+            raise _broken(path, ValueError(f"it names a tensor {name!r}; needed: a text"))
         if not isinstance(value, Tensor):
             raise _broken(path, ValueError(f"'{name}' is a {type(value).__name__}; needed: a tensor"))
     return held
@@ -95,11 +105,12 @@ def _broken(path: Path, error: Exception) -> InputError:
 def assign(module: PreTrainedModel, checkpoint: Checkpoint) -> None:
     """Copy a checkpoint's weights into the module's parameters; every parameter must be given, in its shape.
 
-    All names and shapes are compared before the first tensor is copied.
+    All names and shapes, and what is given twice, are compared before the first tensor is copied.
     """
     targets = dict(module.named_parameters())
     with WeightFiles(checkpoint.folder) as files:
         own_names = match(module, checkpoint, files.shapes())
+        _check_twins(checkpoint, own_names, files)
         for name, tensor in files.tensors():
             if name in own_names:
                 targets[own_names[name]].copy_(tensor)
@@ -108,17 +119,22 @@ def assign(module: PreTrainedModel, checkpoint: Checkpoint) -> None:
 def match(module: PreTrainedModel, checkpoint: Checkpoint, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, str]:
     """Name in the files → name of the parameter that it fills; the module may be on the meta device.
 
+    Files of a model without its head (the first GPT-2 files) lack the prefix that the model with a head gives to its
+    inner names (`h.0…` for `transformer.h.0…`); as in the library, it is added where that leads to a parameter.
+
     Raises:
         InputError: a tensor that the model does not have or in another shape, or a parameter that no file gives.
     """
     targets = dict(module.named_parameters())
-    unembedding = _unembedding_name(module, targets)
+    unembedding, prefix = _unembedding_name(module, targets), f"{module.base_model_prefix}."
     own_names: dict[str, str] = {}
     for name, shape in shapes.items():
-        own_name = unembedding if name in _UNEMBEDDING and unembedding else name
+        own_name = prefix + name if name not in targets and prefix + name in targets else name
+        if own_name in _UNEMBEDDING and unembedding:
+            own_name = unembedding
         target = targets.get(own_name)
         if target is None:
-            if _BUFFERS.search(name) or (own_name not in targets and name in _UNEMBEDDING):
+            if _BUFFERS.search(name) or own_name in _UNEMBEDDING:
                 continue
             raise InputError(f"{checkpoint}: {checkpoint.folder} holds a tensor '{name}' that this model does not have")
         if tuple(target.shape) != shape:
@@ -128,6 +144,20 @@ def match(module: PreTrainedModel, checkpoint: Checkpoint, shapes: Mapping[str, 
     if missing:
         raise InputError(f"{checkpoint}: {checkpoint.folder} lacks {len(missing)} tensors, '{min(missing)}' among them")
     return own_names
+
+
+def _check_twins(checkpoint: Checkpoint, own_names: Mapping[str, str], files: WeightFiles) -> None:
+    """Two tensors for one parameter (embedding and unembedding of a model whose config ties them) must be equal."""
+    given = Counter(own_names.values())
+    first: dict[str, tuple[str, Tensor]] = {}
+    for name in (name for name, own_name in own_names.items() if given[own_name] > 1):
+        tensor = files.tensor(name)
+        twin, other = first.setdefault(own_names[name], (name, tensor))
+        if not torch.equal(tensor, other):
+            raise InputError(
+                f"{checkpoint}: by its config '{twin}' and '{name}' are one tensor, and the weights hold two different "
+                "ones; tie_word_embeddings in config.json may be wrong"
+            )
 
 
 def _unembedding_name(module: PreTrainedModel, targets: dict[str, torch.nn.Parameter]) -> str | None:

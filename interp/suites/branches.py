@@ -9,6 +9,8 @@ from interp.values import InputError
 
 # step3000 · step_3000 · global_step3000 · checkpoint-3000 · iter_3000 · step1000-tokens4B
 STEP = r"(?:global_step|step|checkpoint|iter)[-_]?(\d+)(?:-tokens\d+B)?"
+# what every table can hold
+MOST = 2**63 - 1
 SEED = r"(?:seed|run)[-_]?(\d+)"
 
 
@@ -16,7 +18,7 @@ def numbered(names: Iterable[str], pattern: str, where: str, what: str = "branch
     """The names that are a number of this pattern as a whole, by that number, ascending; others are passed over.
 
     Raises:
-        InputError: two names stand for one number.
+        InputError: two names stand for one number, or a number is larger than any table can hold.
     """
     found: dict[int, str] = {}
     for name in sorted(names):
@@ -24,6 +26,8 @@ def numbered(names: Iterable[str], pattern: str, where: str, what: str = "branch
         if match is None:
             continue
         number = int(match[1])
+        if number > MOST:
+            raise InputError(f"{where} holds {name}: {what} are numbered up to {MOST}")
         if number in found:
             raise InputError(f"{where} holds both {found[number]} and {name}: two {what} for {number}")
         found[number] = name

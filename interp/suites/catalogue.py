@@ -51,7 +51,8 @@ def entries() -> Iterator[Entry]:
     for folder in sorted(SHIPPED.glob("*/manifest.json")):
         yield Entry(folder.parent.name, "shipped", "small models trained for this package; works offline")
     for known in _hub_suites():
-        yield Entry(known["name"], "hub", known["about"])
+        doubt = f"; not confirmed: {known['unconfirmed']}" if "unconfirmed" in known else ""
+        yield Entry(known["name"], "hub", known["about"] + doubt)
     yield Entry("hf:owner/name", "hub", "any repository whose branches name steps; hf:owner/name-seed{1..9} for seeds")
 
 
@@ -75,7 +76,13 @@ def suite(name: str | Path, disk_budget: int | None = None) -> Suite:
 
     `disk_budget` bounds the bytes of weights that interp's own downloads take in the Hub cache.
     """
+    if not isinstance(name, str | Path):
+        raise InputError(f"{name!r} is not a suite; needed: its name, or a folder of checkpoints")
     text = str(name)
+    if not text:
+        raise InputError(
+            "the suite's name is empty; needed: a name, or a folder of checkpoints (. is the working folder)"
+        )
     if text in {entry.name for entry in entries() if entry.where == "shipped"}:
         return folder_suite(SHIPPED / text, text)
     if Path(text).is_dir():

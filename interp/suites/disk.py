@@ -11,9 +11,10 @@ from pathlib import Path
 from threading import Condition
 
 from interp.suites.connection import hub_cache
-from interp.suites.ledger import Ledger, check_commit
+from interp.suites.ledger import Ledger, check_commit, now
 from interp.values import InputError
 
+_DEAD = 3600.0
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -40,6 +41,9 @@ class Disk:
     pinned: dict[str, set[str]] = field(default_factory=dict)
     _coming: dict[str, int] = field(default_factory=dict, repr=False)
     _changed: Condition = field(default_factory=Condition, repr=False)
+
+    def __reduce__(self) -> tuple[type[Disk], tuple[int | None, dict[str, set[str]]]]:
+        return Disk, (self.budget, self.pinned)  # a lock is of one process
 
     @contextmanager
     def room(self, commit: str, size: int, evict: bool = True) -> Iterator[None]:
@@ -144,6 +148,20 @@ def remove(one: Kept) -> int:
     return freed
 
 
+def remove_parts(repository: str) -> int:
+    """Remove what stopped downloads left of a repository's files, of no use to any other; the bytes that this freed.
+
+    The Hub's client gives each download a file of its own and writes to it all the time: one of an hour ago is dead.
+    """
+    freed = 0
+    for part in (repository_folder(repository) / "blobs").glob("*.incomplete"):
+        stat = part.stat()
+        if now() - stat.st_mtime > _DEAD:
+            part.unlink(missing_ok=True)
+            freed += stat.st_size
+    return freed
+
+
 def _pointed_at(repository: Path, blob: Path) -> bool:
     pointers = (path for path in (repository / "snapshots").glob("*/*") if path.is_symlink())
     return any(path.resolve() == blob for path in pointers)
@@ -159,7 +177,7 @@ def free_space() -> int:
 
 def parse_size(text: str) -> int:
     """The bytes that a text such as `20GB`, `500 MB` or `1.5T` means (powers of ten)."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE)
     if match is None:
         raise InputError(f"'{text}' is not a size; write it like 20GB or 500MB")
     return int(float(match[1]) * _UNITS[match[2].lower()])

@@ -9,26 +9,30 @@ from threading import Lock
 
 from interp.suites.connection import UnreachableError, ask, offline, patiently
 from interp.suites.disk import Disk, snapshot
-from interp.suites.integrity import git_blob_of, sha256_of, weight_names
+from interp.suites.hashes import sha256_of
+from interp.suites.integrity import git_blob_of, weight_names
 from interp.suites.ledger import Held, Ledger, RemoteFile, now
 from interp.values import Checkpoint, InputError
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _LOG = logging.getLogger(__name__)
+# one at a time for each commit: bringing its files, and asking for their description
 _LOCKS: defaultdict[str, Lock] = defaultdict(Lock)
+_ASKING: defaultdict[str, Lock] = defaultdict(Lock)
 
 
 def files_of(repository: str, commit: str) -> dict[str, RemoteFile]:
     """The files of a commit; the Hub is asked once, since a commit never changes."""
     ledger = Ledger(repository)
-    found = ledger.files(commit)
-    if found is None:
-        answer = ask(f"/revision/{commit}?blobs=true", repository)
-        found = {
-            file["rfilename"]: RemoteFile(file["size"], (file.get("lfs") or {}).get("sha256"), file["blobId"])
-            for file in answer["siblings"]
-        }
-        ledger.remember_files(commit, found)
+    with _ASKING[commit]:  # a search and what is fetched ahead of it may both want to know
+        found = ledger.files(commit)
+        if found is None:
+            answer = ask(f"/revision/{commit}?blobs=true", repository)
+            found = {
+                file["rfilename"]: RemoteFile(file["size"], (file.get("lfs") or {}).get("sha256"), file["blobId"])
+                for file in answer["siblings"]
+            }
+            ledger.remember_files(commit, found)
     return found
 
 

@@ -52,8 +52,12 @@ class FolderRun(Run):
 
     @cached_property
     def known(self) -> Mapping[int, str]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """See `Run.known`: every step; the files are read once."""
+        """See `Run.known`: every step; the files are read once, and again only where they have changed."""
         return {step: weights_hash(folder) for step, folder in self.folders.items()}
+
+    def read_again(self) -> None:
+        """See `Run.read_again`."""
+        vars(self)["known"] = {step: weights_hash(folder, fresh=True) for step, folder in self.folders.items()}
 
     def at(self, step: int) -> Checkpoint:
         """See `Run.at`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
+from interp.suites.hashes import remembered_sha256
 from interp.values import InputError
 
 # a whole file before shards, safetensors before pickles; plain names only, so that none climbs out of its folder
@@ -36,9 +36,9 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in weight_names(path.name for path in folder.iterdir()))
 
 
-def weights_hash(folder: Path) -> str:
-    """Sha256 over the contents of a checkpoint's weight files, shard by shard."""
-    hashes = [_file_hash(path, path.stat().st_mtime_ns, path.stat().st_size) for path in weight_files(folder)]
+def weights_hash(folder: Path, fresh: bool = False) -> str:
+    """Sha256 over the contents of a checkpoint's weight files, shard by shard; `fresh`: see `remembered_sha256`."""
+    hashes = [remembered_sha256(path, fresh) for path in weight_files(folder)]
     if not hashes:
         raise InputError(f"{folder} holds no weights (model.safetensors or pytorch_model.bin, or all their shards)")
     return combined(hashes)
@@ -49,15 +49,6 @@ def combined(hashes: Sequence[str]) -> str:
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def sha256_of(path: Path) -> str:
-    """Sha256 of a file's content."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-
-
 def git_blob_of(path: Path) -> str:
     """Git's object id of a file's content: how the Hub names the files that are not in LFS."""
     try:
@@ -65,11 +56,6 @@ def git_blob_of(path: Path) -> str:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-
-
-@lru_cache(maxsize=4096)
-def _file_hash(path: Path, _modified: int, _size: int) -> str:
-    return sha256_of(path)
 
 
 def equal_steps(weights: Mapping[int, str]) -> tuple[tuple[int, ...], ...]:

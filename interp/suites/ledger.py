@@ -120,15 +120,20 @@ class Ledger:
     def _write(self, name: str, value: Any) -> None:
         path = self.folder / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
-            with os.fdopen(handle, "w") as file:
-                json.dump(value, file)
-            os.replace(part, path)
+            write_whole(path, value)
         except OSError as error:
             raise InputError(
                 f"{path.parent} cannot be written ({error.strerror}); choose another folder in INTERP_CACHE"
             ) from error
+
+
+def write_whole(path: Path, value: Any) -> None:
+    """Write a value as JSON, whole or not at all; `OSError` where that cannot be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    with os.fdopen(handle, "w") as file:
+        json.dump(value, file)
+    os.replace(part, path)
 
 
 def now() -> float:

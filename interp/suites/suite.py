@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 
 from interp.values import Checkpoint, InputError, RunId
@@ -76,8 +77,13 @@ class Run(ABC):
     def pin(self, steps: Iterable[int]) -> None:  # noqa: B027
         """Name the steps whose files must stay on disk whatever the budget."""
 
+    def read_again(self) -> None:  # noqa: B027
+        """Take the hashes of files on disk anew, whatever is remembered of them; the Hub states those of its own."""
+
     def no_step(self, step: int) -> InputError:
         """What `at` raises for a step that the run does not have."""
+        if not isinstance(step, Integral):
+            return InputError(f"{self.id}: {step!r} is not a step; needed: a whole number such as {self.steps[-1]}")
         near = sorted(self.steps, key=lambda known: abs(known - step))[:3]
         hole = step in self.missing
         sentence = (
@@ -112,10 +118,12 @@ class Suite:
             if run.seed == seed:
                 return run
         known = ", ".join("none (a single unnumbered run)" if s is None else str(s) for s in self.seeds)
-        raise InputError(f"{self.name} has no run with seed {seed}; its seeds: {known}")
+        raise InputError(f"{self.name} has no run with seed {seed!r}; its seeds: {known}")
 
     def select(self, seeds: Sequence[int] | None) -> tuple[Run, ...]:
-        """The runs of these seeds, in the order given; all runs where no seeds are given."""
+        """The runs of these seeds, in the order given; all runs for `None`."""
+        if seeds is not None and len(seeds) == 0:
+            raise InputError(f"an empty list of seeds names no run of {self.name}; needed: seeds, or None for all")
         return self.runs if seeds is None else tuple(self.run(seed) for seed in seeds)
 
     def __repr__(self) -> str:

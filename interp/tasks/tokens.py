@@ -140,9 +140,12 @@ def _named_bos(config: Path) -> str | None:
         return None
     try:
         named = json.loads(config.read_text(encoding="utf-8")).get("bos_token")
-    except (ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{config} is not a JSON object: {error}") from error
-    return named.get("content") if isinstance(named, dict) else named
+    token = named.get("content") if isinstance(named, dict) else named
+    if named is not None and not isinstance(token, str):
+        raise InputError(f"{config}: bos_token is {named!r}; needed: a text, or an object with the text as its content")
+    return token or None
 
 
 def _quoted(parts: list[str]) -> str:

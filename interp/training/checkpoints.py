@@ -78,9 +78,23 @@ def write_state(run: Path, state: State) -> None:
 
 
 def read_state(run: Path) -> State | None:
-    """The state of an unfinished run; `None` where there is none."""
+    """The state of an unfinished run; `None` where there is none, `InputError` where it is damaged."""
     path = run / STATE
-    return State(**torch.load(path, weights_only=True)) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        state = State(**torch.load(path, weights_only=True))
+        if not isinstance(state.step, int):
+            raise TypeError(f"its step is {state.step!r}")
+    except Exception as error:  # bytes that are no pickle can raise anything
+        raise unfit_state(run, error) from error
+    return state
+
+
+def unfit_state(run: Path, error: Exception) -> InputError:
+    """What is said of a state that a run cannot go on from."""
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return InputError(f"{run / STATE} is damaged ({reason}); delete it, and this seed is trained from its beginning")
 
 
 def drop_state(run: Path) -> None:

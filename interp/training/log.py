@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from interp.values import InputError
+
 LOG = "log.jsonl"
 
 
@@ -26,8 +28,10 @@ class LogRow:
 
     @classmethod
     def from_json(cls, line: str) -> LogRow:
-        """The row of one line."""
+        """The row of one line; `ValueError` where it is none."""
         fields = json.loads(line)
+        if not isinstance(fields, dict) or not isinstance(fields.get("step"), int) or not {"loss", "lr"} <= set(fields):
+            raise ValueError("it is not a row with step, loss and lr")
         return cls(fields.pop("step"), fields.pop("loss"), fields.pop("lr"), fields)
 
 
@@ -38,9 +42,26 @@ def append(run: Path, row: LogRow) -> None:
 
 
 def read(run: Path) -> tuple[LogRow, ...]:
-    """The rows of a run's log; empty where there is none."""
+    """The rows of a run's log; empty where there is none.
+
+    A last line without its end was being written when the run was stopped, and is none yet.
+
+    Raises:
+        InputError: a line is damaged.
+    """
     path = run / LOG
-    return tuple(map(LogRow.from_json, path.read_text().splitlines())) if path.is_file() else ()
+    if not path.is_file():
+        return ()
+    rows = []
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            if line.endswith("\n"):
+                rows.append(LogRow.from_json(line))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} is damaged in line {len(rows) + 1} ({error}); delete that line, or the file, and train again"
+        ) from error
+    return tuple(rows)
 
 
 def write(run: Path, rows: Iterable[LogRow]) -> None:

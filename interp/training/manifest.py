@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from interp.values import InputError
 
 MANIFEST = "manifest.json"
 FINISHED = "finished.json"
+_SEED = re.compile(r"seed(\d{1,18})")
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,19 @@ def is_finished(seed_folder: Path) -> bool:
 
 
 def gather(folder: Path, manifest: Manifest) -> Manifest:
-    """The manifest with every seed that is done in this folder."""
-    seeds: dict[int, Finished] = {}
-    for path in folder.glob(f"seed*/{FINISHED}"):
-        seeds[int(path.parent.name.removeprefix("seed"))] = Finished.of(json.loads(path.read_text()))
+    """The manifest with every seed that is done in this folder; `InputError` where a seed's own word is damaged."""
+    paths = {
+        match[1]: path for path in folder.glob(f"seed*/{FINISHED}") if (match := _SEED.fullmatch(path.parent.name))
+    }
+    seeds = {int(seed): read_finished(path) for seed, path in paths.items()}
     return replace(manifest, seeds=dict(sorted(seeds.items())))
+
+
+def read_finished(path: Path) -> Finished:
+    """What a seed's finished.json says."""
+    try:
+        return Finished.of(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{path} is damaged ({error!r}); delete it, and this seed is trained from its beginning"
+        ) from error

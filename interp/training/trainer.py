@@ -17,8 +17,17 @@ from tqdm.auto import tqdm
 from transformers import PreTrainedModel
 
 from interp.training import log
-from interp.training.checkpoints import State, drop_state, read_state, rounded, save_checkpoint, write_state
+from interp.training.checkpoints import (
+    State,
+    drop_state,
+    read_state,
+    rounded,
+    save_checkpoint,
+    unfit_state,
+    write_state,
+)
 from interp.training.environment import environment
+from interp.training.lock import alone
 from interp.training.manifest import Finished, is_finished, mark_finished
 from interp.training.schedule import Schedule
 from interp.values import InputError
@@ -86,15 +95,24 @@ def train_run(
 ) -> None:
     """Train one run into `folder`, or go on with it from its last state; a finished run is left alone.
 
+    Another process that trains it at the same time is refused (`InputError`), and so are files it cannot go on from.
     The global generator is seeded before `build` and put back at the end. `loss(model, rows[batch])` is a
     scalar; the first axis of `rows` numbers them, the other axes are the loss's business.
     """
+    if len(rows) < plan.optimisation.batch:
+        raise InputError(f"{len(rows)} rows are fewer than one batch of {plan.optimisation.batch}")
     if is_finished(folder):
         return
-    optimisation = plan.optimisation
-    if len(rows) < optimisation.batch:
-        raise InputError(f"{len(rows)} rows are fewer than one batch of {optimisation.batch}")
     folder.mkdir(parents=True, exist_ok=True)
+    with alone(folder):
+        if not is_finished(folder):  # by a training that ended just now
+            _train(build, rows, plan, folder, watch, loss)
+
+
+def _train(
+    build: Callable[[], PreTrainedModel], rows: Tensor, plan: Plan, folder: Path, watch: Watch, loss: Loss
+) -> None:
+    optimisation = plan.optimisation
     with threads(optimisation.threads), torch.random.fork_rng(devices=[]):
         torch.manual_seed(plan.seed)
         run = _Run(build().train(), plan, folder, watch)
@@ -196,9 +214,12 @@ class _Run:
                 f"{self.folder} was begun with {dict(state.environment)} and would go on with "
                 f"{self.environment}, which gives other weights: finish it where it was begun, or delete it"
             )
-        self.model.load_state_dict(dict(state.model))
-        self.optimiser.load_state_dict(dict(state.optimiser))
-        torch.set_rng_state(state.generator)
+        try:
+            self.model.load_state_dict(dict(state.model))
+            self.optimiser.load_state_dict(dict(state.optimiser))
+            torch.set_rng_state(state.generator)
+        except (RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise unfit_state(self.folder, error) from error
 
 
 @contextmanager

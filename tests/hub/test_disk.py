@@ -1,5 +1,6 @@
 """Room on disk: sizes as people write them, what is ours to remove, and what is not."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -141,6 +142,20 @@ def test_the_disk_has_no_bound_by_itself(hub: HubServer) -> None:
         assert Path(constants.HF_HUB_CACHE).parent.exists()
     with pytest.raises(InputError, match="are free; make room"), Disk().room("0" * 40, 2 * disk.free_space()):
         raise AssertionError("there is no room")
+
+
+def test_parts_of_dead_downloads_are_removed_and_those_under_way_stay(hub: HubServer) -> None:
+    run = run_of(hub)
+    visit(run, 0)
+    blobs = disk.repository_folder("lab/bytes") / "blobs"
+    dead, alive = blobs / "a.1.incomplete", blobs / "b.2.incomplete"
+    for part in (dead, alive):
+        part.write_bytes(b"half")
+    os.utime(dead, (1, 1))
+    assert disk.remove_parts("lab/bytes") == 4
+    assert not dead.exists()
+    assert alive.exists()
+    assert there(run) == [0]
 
 
 def test_bytes_that_are_coming_have_their_place(hub: HubServer) -> None:

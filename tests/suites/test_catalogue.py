@@ -33,6 +33,27 @@ def test_the_stanford_runs_are_seeds_of_one_suite() -> None:
     assert repositories("stanford-gpt2-small")[343] == "stanford-crfm/darkmatter-gpt2-small-x343"
 
 
+def test_branches_are_named_as_their_publishers_say() -> None:
+    """From the README of stanford-crfm/mistral and the model cards of allenai/OLMo."""
+    for name, branch, step in (
+        ("stanford-gpt2-small", "checkpoint-300000", 300_000),
+        ("stanford-gpt2-medium", "checkpoint-10", 10),
+        ("olmo-1b", "step738020-tokens3094B", 738_020),
+        ("olmo-1b-0724", "step0-tokens0B", 0),
+        ("olmo-7b", "step556000-tokens2460B", 556_000),
+    ):
+        run = suite(name).runs[0]
+        assert isinstance(run, HubRun)
+        assert run._steps({branch: "0" * 40, "main": "1" * 40, "fp32": "2" * 40}) == {step: "0" * 40}
+    assert repositories("stanford-gpt2-medium")[777] == "stanford-crfm/eowyn-gpt2-medium-x777"
+
+
+def test_what_could_not_be_confirmed_is_told_to_the_user() -> None:
+    told = {entry.name: entry.about for entry in catalogue.entries() if "not confirmed" in entry.about}
+    assert list(told) == ["olmo-7b"]
+    assert "not confirmed: which of the steps of allenai/OLMo-7B" in told["olmo-7b"]
+
+
 def test_a_pattern_of_repositories_is_a_suite_of_seeds() -> None:
     assert repositories("hf:me/toy-seed{2..4}") == {seed: f"me/toy-seed{seed}" for seed in (2, 3, 4)}
     assert repositories("hf:me/toy-{7,1}-base") == {1: "me/toy-1-base", 7: "me/toy-7-base"}

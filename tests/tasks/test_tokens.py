@@ -188,6 +188,21 @@ def _pythia() -> TaskTokenizer:
     return _LOADED[0]
 
 
+@pytest.mark.parametrize("named", [5, 0, True, ["<|endoftext|>"], {}, {"content": 5}, {"content": None}])
+def test_a_bos_that_is_no_text_is_refused_by_name(tmp_path: Path, named: object):
+    folder = write_word_level(tmp_path)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"bos_token": named}))
+    with pytest.raises(InputError, match=r"tokenizer_config.json: bos_token is .*; needed: a text"):
+        tokenizer(folder)
+
+
+@pytest.mark.parametrize("named", ["<|endoftext|>", {"content": "<|endoftext|>", "special": True}, None, ""])
+def test_a_bos_may_be_a_text_or_an_object_or_none(tmp_path: Path, named: object):
+    folder = write_word_level(tmp_path)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"bos_token": named}))
+    assert tokenizer(folder).bos == "<|endoftext|>"
+
+
 def test_the_tokenizer_file_is_not_changed(tmp_path: Path):
     folder = write_word_level(tmp_path)
     before = json.loads((folder / "tokenizer.json").read_text())

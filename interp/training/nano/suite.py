@@ -54,6 +54,7 @@ def train_recipe(recipe: Recipe, seeds: Sequence[int], out: Path, watch: Watch) 
     # Through JSON, so that what is compared is what is written: tuples become lists.
     plain = json.loads(json.dumps(asdict(recipe)))
     manifest = claim(out, Manifest(recipe.name, plain, corpus_hash(rows), tokenizer_hash))
+    gather(out, manifest)  # a damaged seed is met now, not after hours of training
     write_tokenizer(tokenizer, out, recipe.positions)
     for seed in seeds:
         train_run(
