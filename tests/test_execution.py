@@ -1,4 +1,4 @@
-"""Units shared out to workers give what they give here; a worker's death and a unit's error are told in one sentence."""
+"""Units shared out to workers give what they give here; a worker's death and a unit's error are told in a sentence."""
 
 import os
 import signal
