@@ -51,7 +51,7 @@ def log_rank(groups: Sequence[Float[np.ndarray, "_"]], seed: int = 0) -> Tested:
     spread = float(np.concatenate(groups).var(ddof=1)) or 1.0
 
     def between(*parts: np.ndarray, axis: int) -> np.ndarray:
-        return sum(part.sum(axis) ** 2 / part.shape[axis] for part in parts) / spread  # pyright: ignore
+        return np.asarray(sum(part.sum(axis) ** 2 / part.shape[axis] for part in parts) / spread)  # pyright: ignore
 
     return _permuted(groups, between, "independent", "greater", seed)
 

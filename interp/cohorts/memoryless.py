@@ -16,7 +16,7 @@ FEWEST = 20
 """With fewer runs than this the shape is told and not tested (docs/cohorts.md gives the power)."""
 
 _SHAPES = np.geomspace(0.05, 50, 1201)
-_ROUNDS = 60
+_ROUNDS = 45
 _DRAWS = 999
 
 
@@ -90,7 +90,7 @@ def exponential_rate(
         middle = (below + above) / 2
         rising = _slope(np.exp(middle)[..., None], low, high).sum(-1) > 0
         below, above = np.where(rising, middle, below), np.where(rising, above, middle)
-    return np.exp((below + above) / 2)
+    return np.asarray(np.exp((below + above) / 2))
 
 
 def _slope(rate: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -104,7 +104,7 @@ def _slope(rate: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def _log_likelihood(rate: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         inside = np.where(np.isfinite(high), np.log(-np.expm1(-rate[..., None] * (high - low))), 0.0)
-    return (inside - rate[..., None] * low).sum(-1)
+    return np.asarray((inside - rate[..., None] * low).sum(-1))
 
 
 def _score(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -118,7 +118,7 @@ def _score(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     width = np.where(np.isfinite(high), ends[1] - ends[0], 0.0)
     # both over exp(−u_low), so that nothing underflows
     gone = np.where(np.isfinite(high), np.exp(-width), 0.0)
-    return ((-moved[0] + moved[1] * gone) / (1 - gone)).sum(-1)
+    return np.asarray(((-moved[0] + moved[1] * gone) / (1 - gone)).sum(-1))
 
 
 def _positive(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

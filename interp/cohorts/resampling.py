@@ -17,7 +17,6 @@ FEWEST = 3
 
 _LEVEL = 0.95
 _TOLERANCE, _MOST = 1e-3, 500
-_ROUNDING = 1e-6
 _TAILS = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
 
 
@@ -38,12 +37,7 @@ class Resampled:
         high = np.stack([1 - (self.weight * (self.late <= step)).sum(-1) for step in steps], axis=-1)
         return np.clip(np.stack([_quantile(low, _TAILS[0]), _quantile(high, _TAILS[1])]), 0, 1)
 
-    def median(self) -> tuple[float, float]:
-        """95 % interval of the median; infinite above where it may lie beyond the last step."""
-        ends = [_medians(self.weight, end) for end in (self.early, self.late)]
-        return float(_quantile(ends[0], _TAILS[0])), float(_quantile(ends[1], _TAILS[1]))
-
-    def mean(self, horizon: float) -> tuple[float, float]:
+    def mean(self, horizon: int) -> tuple[float, float]:
         """95 % interval of E min(T, horizon)."""
         ends = [(self.weight * np.minimum(end, horizon)).sum(-1) for end in (self.early, self.late)]
         return float(_quantile(ends[0], _TAILS[0])), float(_quantile(ends[1], _TAILS[1]))
@@ -72,13 +66,6 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
-def _medians(weight: Float[np.ndarray, "draw mass"], at: Float[np.ndarray, "draw mass"]) -> Float[np.ndarray, "draw"]:
-    order = np.argsort(at, axis=-1, kind="stable")
-    total = np.cumsum(np.take_along_axis(weight, order, -1), -1)
-    first = np.argmax(total >= 0.5 - _ROUNDING, axis=-1)
-    return np.take_along_axis(np.take_along_axis(at, order, -1), first[:, None], -1)[:, 0]
-
-
 def _quantile(values: np.ndarray, level: float) -> np.ndarray:
     # of the draws themselves: between two of them lies no value where one is infinite
-    return np.quantile(values, level, axis=0, method="inverted_cdf")
+    return np.asarray(np.quantile(values, level, axis=0, method="inverted_cdf"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,13 @@ from interp.cohorts.resampling import FEWEST, Resampled, resample, wilson
 from interp.cohorts.times import Part, Time, Which
 from interp.cohorts.turnbull import Turnbull, turnbull
 from interp.values import InputError, Status
+
+COLUMNS = (
+    "suite", "task", "part", "parameters", "which", "seeds", "runs", "emerged", "from_start", "censored", "lost",
+    "first_step", "last_step", "shared_steps", "solved", "solved_low", "solved_high", "median_pre", "median_post",
+    "median_low", "median_high", "horizon", "mean", "mean_low", "mean_high", "shape", "shape_low", "shape_high",
+)  # fmt: skip
+"""The columns of table `cohort`."""
 
 _INTEGERS = (
     "parameters",
@@ -72,9 +80,13 @@ def summarise(parts: Sequence[Part], which: Which, horizon: int | None = None, n
         raise InputError(f"the horizon is step {horizon}; needed: a step above 0")
     estimated = [_estimate(part) for part in parts]
     horizons = {task: horizon or _horizon(parts, task) for task in {part.task for part in parts}}
-    rows = [_of_part(one, which, horizons[one.part.task]) for one in estimated]
-    cohort = pd.DataFrame(rows).astype(dict.fromkeys(_INTEGERS, "Int64"))
-    survival = pd.DataFrame([row for one in estimated for row in _curve(one, which)])
+    curves = [list(_curve(one, which)) for one in estimated]
+    rows = [
+        _of_part(one, which, horizons[one.part.task]) | _median(one, curve)
+        for one, curve in zip(estimated, curves, strict=True)
+    ]
+    cohort = pd.DataFrame(rows)[list(COLUMNS)].astype(dict.fromkeys(_INTEGERS, "Int64"))
+    survival = pd.DataFrame([row for curve in curves for row in curve])
     times = pd.DataFrame([_of_time(part, which, time) for part in parts for time in part.times])
     times = times.astype({"seed": "Int64", "low": "Int64", "high": "Int64"})
     return Cohorts(which, cohort, verdicts.table(parts, which), survival, times, tuple(notes))
@@ -96,24 +108,32 @@ def _of_part(one: _Estimated, which: Which, horizon: int) -> dict[str, object]:
     solved = sum(time.high <= part.last for time in part.times)
     low, high = wilson(solved, n)
     counts = {str(status): sum(time.status is status for time in part.times) for status in Status}
-    median, around = one.found.median, one.draws.median() if one.draws else (math.nan, math.nan)
     form = shape(*part.bounds)
     return {
         "suite": part.suite, "task": part.task, "part": part.apart, "parameters": part.parameters or pd.NA,
         "which": which, "seeds": [time.run.seed for time in part.times], "runs": n, **counts,
         "first_step": part.grid[0], "last_step": part.last, "shared_steps": len(part.grid),
         "solved": solved / n, "solved_low": low, "solved_high": high,
-        "median_pre": _step(median[0]), "median_post": _step(median[1]),
-        "median_low": _step(around[0]), "median_high": _step(around[1]), "horizon": horizon,
+        "horizon": horizon,
         **_mean(one, horizon),
         "shape": form.value if form else math.nan, "shape_low": form.low if form else math.nan,
         "shape_high": form.high if form and math.isfinite(form.high) else math.nan,
     }  # fmt: skip
 
 
+def _median(one: _Estimated, curve: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    """The median, and where the intervals of the survival curve let it lie (Brookmeyer and Crowley 1982)."""
+    after, by = (row["step"] for row in curve if row["low"] > 0.5), (row["step"] for row in curve if row["high"] < 0.5)
+    pre, post = one.found.median
+    return {
+        "median_pre": _step(pre), "median_post": _step(post),
+        "median_low": max(after, default=0), "median_high": next(by, pd.NA),
+    }  # fmt: skip
+
+
 def _mean(one: _Estimated, horizon: int) -> dict[str, float]:
-    """The restricted mean, where every run was followed up to the horizon."""
-    if horizon > one.part.last:
+    """The restricted mean, where every run was followed up to the horizon and one emerged by it."""
+    if horizon > one.part.last or all(time.high > horizon for time in one.part.times):
         return dict.fromkeys(("mean", "mean_low", "mean_high"), math.nan)
     low, high = one.draws.mean(horizon) if one.draws else (math.nan, math.nan)
     return {"mean": one.found.mean(horizon), "mean_low": low, "mean_high": high}

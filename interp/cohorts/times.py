@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 
 from interp.values import InputError, RunId, Status
@@ -84,16 +85,12 @@ def time_of(run: RunId, row: Mapping[str, Any], which: Which) -> Time:
     status, pre, post = Status(row[f"{prefix}status"]), row[f"{prefix}pre"], row[f"{prefix}post"]
     first, last = float(row["steps"][0]), float(row["steps"][-1])
     if which == "first" and status is Status.LOST:  # older tables: it had emerged, whatever came after
-        status = Status.FROM_START if _unknown(pre) else Status.EMERGED
+        status = Status.FROM_START if pd.isna(pre) else Status.EMERGED
     if status is Status.EMERGED:
         return Time(run, status, float(pre), float(post))
     if status is Status.FROM_START:
         return Time(run, status, 0.0, first)
     return Time(run, status, last, math.inf)
-
-
-def _unknown(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ == "NAType"
 
 
 def shared(grids: Sequence[Sequence[int]]) -> tuple[int, ...]:

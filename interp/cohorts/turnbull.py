@@ -38,7 +38,7 @@ class Turnbull:
         at = int(np.argmax(np.cumsum(self.weight) >= 0.5 - _ROUNDING))
         return float(self.low[at]), float(self.high[at])
 
-    def mean(self, horizon: float) -> float:
+    def mean(self, horizon: int) -> float:
         """E min(T, horizon), each mass in the middle of its interval (cut at the horizon)."""
         middle = (np.minimum(self.low, horizon) + np.minimum(self.high, horizon)) / 2
         return float(self.weight @ middle)

@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pandas as pd
+
 from interp.cohorts import Cohorts
+from interp.cohorts.memoryless import FEWEST
 from interp.report import formats
 from interp.report.display import Table
 from interp.report.head_values import records
@@ -54,11 +57,14 @@ def _steps(low: Any, high: Any, last: int) -> str:
     low, high = _step(low), _step(high)
     if low is None:
         return formats.NONE
-    return f"[{formats.step(low)}, {formats.step(high) if high is not None else '> ' + formats.step(last)}]"
+    if high is None:
+        beyond = f"> {formats.step(last)}"
+        return beyond if low == last else f"[{formats.step(low)}, {beyond}]"
+    return f"[{formats.step(low)}, {formats.step(high)}]"
 
 
 def _step(value: Any) -> int | None:
-    return None if type(value).__name__ == "NAType" else int(value)
+    return None if pd.isna(value) else int(value)
 
 
 def _open(value: float) -> str:
@@ -66,9 +72,10 @@ def _open(value: float) -> str:
 
 
 def tests(found: Cohorts) -> Table:
-    """Every test that was made or refused; p-values are corrected for all of the table (Holm)."""
+    """The tests that were made, and the comparisons that were refused; p-values corrected for all of them (Holm)."""
     columns = ("task", "test", "suites", "how", "runs", "statistic", "p", "p (Holm)")
-    return Table(columns, tuple(map(_test, records(found.tests))), words=4)
+    rows = [row for row in records(found.tests) if row["tested"] or row["test"] != "memoryless"]
+    return Table(columns, tuple(map(_test, rows)), words=4)
 
 
 def _test(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -111,6 +118,11 @@ def _share(row: Mapping[str, Any]) -> tuple[str, ...]:
 def sentences(found: Cohorts) -> Iterator[str]:
     """What a reader must know beside the tables."""
     yield from map(formats.sentence, found.notes)
+    if any(row["test"] == "memoryless" and not row["tested"] for row in records(found.tests)):
+        yield (
+            f"Whether times are memoryless (shape 1) is tested with {FEWEST} runs or more; with fewer the shape "
+            "describes them and is no verdict."
+        )
     for row in records(found.cohort):
         if row["lost"]:
             runs = formats.counted(row["runs"], "run")
