@@ -32,7 +32,7 @@ def cohort(
     json: Json = False,
 ) -> None:
     """When tasks emerge over the seeds of each suite, how surely, and whether suites differ."""
-    from interp.report.cohort_tables import outcomes, sentences, tests
+    from interp.report.cohort_tables import comparisons, outcomes, sentences
     from interp.report.cohorts import cohort as gather
     from interp.report.text import aligned
 
@@ -40,7 +40,8 @@ def cohort(
     if json:
         print_json(_rows(found))
         return
-    print(f"{found.which} emergence, in steps; 95 % intervals\n{aligned(outcomes(found))}\n\n{aligned(tests(found))}")
+    print(f"{found.which} emergence, in steps; 95 % intervals\n{aligned(outcomes(found))}\n")
+    print(aligned(comparisons(found)))
     for sentence in sentences(found):
         print(sentence)
 

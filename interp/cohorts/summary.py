@@ -85,7 +85,7 @@ def summarise(parts: Sequence[Part], which: Which, horizon: int | None = None, n
         _of_part(one, which, horizons[one.part.task]) | _median(one, curve)
         for one, curve in zip(estimated, curves, strict=True)
     ]
-    cohort = pd.DataFrame(rows)[list(COLUMNS)].astype(dict.fromkeys(_INTEGERS, "Int64"))
+    cohort = pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(_INTEGERS, "Int64"))
     survival = pd.DataFrame([row for curve in curves for row in curve])
     times = pd.DataFrame([_of_time(part, which, time) for part in parts for time in part.times])
     times = times.astype({"seed": "Int64", "low": "Int64", "high": "Int64"})

@@ -34,10 +34,11 @@ def table(parts: Sequence[Part], which: Which) -> pd.DataFrame:
 
 def _of_task(task: str, together: Sequence[Part]) -> Iterator[dict[str, object]]:
     parts = [part for part in together if part.task == task]
-    if len(parts) > 1:
-        yield _row("log_rank", parts, *_log_rank(parts))
-        if len({part.parameters for part in parts} - {None}) >= _SIZES:
-            yield _row("trend", parts, *_trend(parts))
+    several = [part for part in parts if len(part.times) > 1]  # one run is no group that others can be held against
+    if len(several) > 1:
+        yield _row("log_rank", several, *_log_rank(several))
+        if len({part.parameters for part in several} - {None}) >= _SIZES:
+            yield _row("trend", several, *_trend(several))
     for part in parts:
         yield _row("memoryless", [part], *_memoryless(part))
 

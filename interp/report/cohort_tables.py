@@ -71,7 +71,7 @@ def _open(value: float) -> str:
     return "∞" if math.isnan(value) else f"{value:.2f}"
 
 
-def tests(found: Cohorts) -> Table:
+def comparisons(found: Cohorts) -> Table:
     """The tests that were made, and the comparisons that were refused; p-values corrected for all of them (Holm)."""
     columns = ("task", "test", "suites", "how", "runs", "statistic", "p", "p (Holm)")
     rows = [row for row in records(found.tests) if row["tested"] or row["test"] != "memoryless"]

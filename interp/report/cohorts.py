@@ -19,7 +19,7 @@ from interp.values import InputError, RunId, nearest
 # what a verdict on a run depends on beside its weights: the name of a fact, and what it is called
 _SETTINGS = {
     "dtype": "dtype", "bos": "BOS", "tokenizer": "tokenizer", "search": "search", "resolution": "resolution",
-    "probes": "probes",
+    "max_probes": "most probes",
 }  # fmt: skip
 _OF_TASK = {"task_version": "task version", "prompts": "prompts", "threshold": "threshold"}
 # what suites may differ in and still be held against each other; prompts are other ids in another tokenizer
@@ -64,6 +64,8 @@ def cohort(
     for suite, name in dict.fromkeys((one.run.suite, one.task) for one in chosen):
         of_both = [one for one in chosen if (one.run.suite, one.task) == (suite, name)]
         parts += _parts(_one_setting(of_both, notes), which, notes)
+    tasks = list(dict.fromkeys(one.task for one in chosen))
+    parts.sort(key=lambda part: (tasks.index(part.task), part.parameters or 0))
     return summarise(parts, which, horizon, list(dict.fromkeys(notes)))
 
 

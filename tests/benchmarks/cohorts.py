@@ -1,4 +1,4 @@
-"""How far the intervals and tests of a cohort can be trusted at few seeds, by simulation; the numbers of docs/cohorts.md.
+"""How far intervals and tests of a cohort can be trusted at few seeds, by simulation: the numbers of docs/cohorts.md.
 
 Times are exponential or Weibull with 85 % by step 3,000, searched every 100 steps.
 """

@@ -28,7 +28,7 @@ CHEMO = columns([
     (13, INF), (10, 17), (8, 21), (4, 9), (11, INF), (14, 19), (4, 8), (34, INF), (30, 36), (18, 24), (16, 60),
     (35, 39), (21, INF), (11, 20), (48, INF),
 ])  # fmt: skip
-# the estimates and the score of Sun's log-rank that R's package `interval` prints (Fay and Shaw 2010, J. Stat. Soft. 36:2)
+# the estimates, and Sun's log-rank, as R's package `interval` prints them (Fay and Shaw 2010, J. Stat. Soft. 36:2)
 RADIO_MASS = {
     (4, 5): 0.0463, (6, 7): 0.0334, (7, 8): 0.0887, (11, 12): 0.0708, (24, 25): 0.0926, (33, 34): 0.0818,
     (38, 40): 0.1209, (46, 48): 0.4656,

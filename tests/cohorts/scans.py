@@ -37,7 +37,7 @@ def scan(
         "tasks": [{"task": task, "task_version": 1, "prompts": "p" * 64, "threshold": 0.75} for task in posts],
         **facts,
     }  # fmt: skip
-    store.cached("emergence", every | {"rows": [dict(posts), str(lasting)]}, every, lambda: frame)
+    store.cached("emergence", every | {"rows": [str(posts), str(lasting)]}, every, lambda: frame)
     return store
 
 

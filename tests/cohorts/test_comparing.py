@@ -70,12 +70,12 @@ def test_a_perfect_trend_has_the_least_p_value_there_is() -> None:
 def test_the_permutation_test_holds_its_level_without_a_difference() -> None:
     random = np.random.default_rng(11)
     rejected = []
-    for _ in range(150):
+    for _ in range(100):
         low = 100 * np.floor(random.exponential(8, 10))
         late = low >= 1000
         scores = log_rank_scores(np.where(late, 1000, low), np.where(late, INF, low + 100))
         rejected.append(log_rank([scores[:5], scores[5:]]).p_value <= 0.05)
-    assert 0 < np.mean(rejected) <= 0.09  # .05 and two standard errors
+    assert 0 < np.mean(rejected) <= 0.1  # .05 and two standard errors
 
 
 def test_holm_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""Turnbull's estimate against hand-worked cases, published examples, and Kaplan and Meier's where it must equal theirs."""
+"""Turnbull's estimate against hand-worked cases, published examples, and Kaplan and Meier's where they must agree."""
 
 import math
 
