@@ -33,7 +33,7 @@ class Resampled:
 
     @property
     def _tails(self) -> tuple[float, float]:
-        """The quantiles of a 95 % interval, widened for few runs (Hesterberg 2015, The American Statistician 69:371)."""
+        """The quantiles of a 95 % interval, widened for few runs (Hesterberg 2015, Am. Stat. 69:371)."""
         wide = math.sqrt(self.runs / (self.runs - 1)) * stats.t.ppf((1 + _LEVEL) / 2, self.runs - 1)
         return float(stats.norm.cdf(-wide)), float(stats.norm.cdf(wide))
 
