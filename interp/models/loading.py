@@ -65,6 +65,19 @@ def _building(checkpoint: Checkpoint) -> Iterator[None]:
         raise InputError(f"{checkpoint}: config.json does not describe a model: {reason}") from error
 
 
+def parameters(checkpoint: Checkpoint) -> int | None:
+    """How many weights a checkpoint's config describes, embeddings included, tied ones once.
+
+    `None` where its config.json is not on this machine.
+    """
+    if not (checkpoint.folder / "config.json").is_file():
+        return None
+    config = _config(checkpoint)
+    with _building(checkpoint), torch.device("meta"):
+        skeleton = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    return sum(weight.numel() for weight in skeleton.parameters())
+
+
 def _check_shapes(checkpoint: Checkpoint, config: PreTrainedConfig, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """What the config claims against what the files claim, before anything of that size is allocated."""
     layers = config.num_hidden_layers
