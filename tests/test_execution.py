@@ -119,4 +119,5 @@ def test_a_run_on_the_hub_goes_to_another_process_with_what_it_knows() -> None:
     assert gone == run
     assert gone.commits == {3: "0" * 40}
     assert gone.disk.pinned == run.disk.pinned
-    gone.disk.make_room("0" * 40, 0)
+    with gone.disk.room("0" * 40, 0):
+        assert gone.disk.budget is None
