@@ -62,7 +62,7 @@ def test_the_counter_counts() -> None:
 @pytest.mark.parametrize("name", ["pythia", "gpt2"])
 def test_a_pass_holds_no_more_than_it_may(name: str, tmp_path: Path) -> None:
     recipient, donor = pair(tmp_path, DECODERS[name], "float32")
-    prompts = prompt_set(12, (40,))
+    prompts = prompt_set(6, (40,))
     given = patching.patterns(donor, prompts)
     sets = np.random.default_rng(0).random((8, 3, recipient.n_heads)) < 0.3
     for work in (
@@ -70,7 +70,7 @@ def test_a_pass_holds_no_more_than_it_may(name: str, tmp_path: Path) -> None:
         lambda memory: patching.written(recipient, prompts, given, sets, memory=memory),
     ):
         peaks = []
-        for memory in (2**21, 2**23):
+        for memory in (2**20, 2**22):
             with Peak() as peak:
                 work(memory)
             assert peak.bytes <= memory
