@@ -139,8 +139,7 @@ def measure_from_rows(rows: pd.DataFrame, direction: Direction, measure: str) ->
 def signature_rows(found: Signatures) -> pd.DataFrame:
     """Table `signatures`."""
     frames = []
-    for score in SCORES:
-        grid = found.value[score]
+    for score, grid in found.value.items():
         layer, head = (axis.ravel() for axis in np.indices(grid.shape))
         frames.append(
             pd.DataFrame(
@@ -149,7 +148,8 @@ def signature_rows(found: Signatures) -> pd.DataFrame:
                     "head": head,
                     "score": score,
                     "value": grid.ravel(),
-                    "uniform": found.uniform[score],
+                    "uniform": found.uniform.get(score, np.nan),
+                    "random": found.random.get(score, np.nan),
                 }
             )
         )
@@ -174,7 +174,11 @@ def head_rows(
     rows = []
     for layer, head in ranking.order():
         at = (layer, head)
-        scores = {f"{s}_{end}": float(grid[s][at]) for s in SCORES for end, grid in (("pre", pre), ("post", post))}
+        scores = {
+            f"{s}_{end}": float(grid[s][at]) if s in grid else np.nan
+            for s in SCORES
+            for end, grid in (("pre", pre), ("post", post))
+        }
         rows.append(
             {
                 "direction": str(ranking.direction), "layer": layer, "head": head,

@@ -12,6 +12,7 @@ from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
+from interp.observing import observe
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
@@ -120,14 +121,11 @@ def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:
     drawn = options | {"draws": bench.options.draws}
     work.cached("joint", drawn, lambda: interventions.joint(work, effects))
     controlled = work.cached("controls", drawn, lambda: interventions.controls(work, effects))
-    scores = {
-        (end, kind): frames.scores_from_rows(work.signatures(end, kind))
-        for end in ("pre", "post")
-        for kind in ("task", "random")
-    }
-    pre, post = scores["pre", "random"], scores["post", "random"]
+    for checkpoint in work.at.values():
+        observe(bench, checkpoint, task)
+    pre, post = (frames.scores_from_rows(observe(bench, work.at[end], None)) for end in ("pre", "post"))
     heads = work.cached("heads", drawn, lambda: interventions.heads(work, effects, controlled, pre, post))
-    work.cached("agreement", {}, lambda: work.agreement(effects, pre, post))
+    work.cached("agreement", drawn, lambda: work.agreement(effects, heads, pre, post))
     shown = _top_heads(heads)
     work.cached("patterns", {"heads": [str(head) for head in shown]}, lambda: work.patterns(shown))
     return heads
