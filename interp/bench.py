@@ -107,10 +107,17 @@ class Ends:
         }  # fmt: skip
         self._patterns: dict[str, patching.Patterns] = {}
 
+    def _key(self, kind: str, settings: dict[str, Any]) -> dict[str, Any]:
+        stages = (patching, ranking, claims, signatures, comparison, evaluation)
+        return self.made_from | settings | {"stage": [kind, *(stage.VERSION for stage in stages)]}
+
+    def has(self, kind: str, settings: dict[str, Any]) -> bool:
+        """Whether a table of this run and task is in the store."""
+        return self.bench.store.path(kind, self._key(kind, settings)).exists()
+
     def cached(self, kind: str, settings: dict[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A stored table of this run and task."""
-        stages = (patching, ranking, claims, signatures, comparison, evaluation)
-        made_from = self.made_from | settings | {"stage": [kind, *(stage.VERSION for stage in stages)]}
+        made_from = self._key(kind, settings)
         first = self.asked.prompts[0]
         more = {
             "threshold": self.asked.threshold, "ceiling": self.asked.ceiling, "prompt_text": first.text,

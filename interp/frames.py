@@ -138,22 +138,15 @@ def measure_from_rows(rows: pd.DataFrame, direction: Direction, measure: str) ->
 
 def signature_rows(found: Signatures) -> pd.DataFrame:
     """Table `signatures`."""
-    frames = []
-    for score, grid in found.value.items():
-        layer, head = (axis.ravel() for axis in np.indices(grid.shape))
-        frames.append(
-            pd.DataFrame(
-                {
-                    "layer": layer,
-                    "head": head,
-                    "score": score,
-                    "value": grid.ravel(),
-                    "uniform": found.uniform.get(score, np.nan),
-                    "random": found.random.get(score, np.nan),
-                }
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
+    names = list(found.value)
+    grids = np.stack([found.value[name] for name in names])
+    score, layer, head = (axis.ravel() for axis in np.indices(grids.shape))
+    references = {
+        column: np.array([known.get(name, np.nan) for name in names])[score]
+        for column, known in (("uniform", found.uniform), ("random", found.random))
+    }
+    columns = {"layer": layer, "head": head, "score": np.array(names, dtype=object)[score], "value": grids.ravel()}
+    return pd.DataFrame(columns | references)
 
 
 def scores_from_rows(rows: pd.DataFrame) -> dict[str, Grid]:
