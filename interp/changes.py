@@ -31,21 +31,23 @@ class Verdict(StrEnum):
 
 
 class Change(NamedTuple):
-    """How a score moves over the evaluated steps, after a median over three neighbours.
+    """How a score moves over the evaluated steps.
 
-    `jump` is the part of the range that lies in one interval. `from_step` and `to_step` are the ends of that interval
-    where the change is abrupt, and those of the way from 10 to 90 % of the range where it is gradual; −1 where nothing
-    changes.
+    `before` and `after` are its values at the first and the last. The rest is told of the curve after a median over
+    three neighbours: `size` is its range, `jump` the part of that in one interval. `from_step` and `to_step` are the
+    ends of that interval where the change is abrupt, and those of the way from 10 to 90 % of the range where it is
+    gradual, with the values there; −1 and NaN where nothing changes.
     """
 
     before: float
     after: float
-    lowest: float
-    highest: float
+    size: float
     jump: float
-    from_step: int
-    to_step: int
     verdict: Verdict
+    from_step: int = -1
+    to_step: int = -1
+    from_value: float = float("nan")
+    to_value: float = float("nan")
 
 
 def change(steps: Sequence[int], values: Float[np.ndarray, "step"]) -> Change:
@@ -57,18 +59,16 @@ def change(steps: Sequence[int], values: Float[np.ndarray, "step"]) -> Change:
     neighbouring evaluated steps, and gradual if not.
     """
     smooth = _median_of_three(values)
-    lowest, highest = float(smooth.min()), float(smooth.max())
-    size = highest - lowest
-    jumps = np.abs(np.diff(smooth))
+    size, jumps = float(np.ptp(smooth)), np.abs(np.diff(smooth))
     place = int(jumps.argmax())
     jump = float(jumps[place] / size) if size > 0 else 0.0
-    outline = (float(values[0]), float(values[-1]), lowest, highest, jump)
+    outline = float(values[0]), float(values[-1]), size, jump
     if not size >= max(SMALLEST, NOISES * _noise(values)):
-        return Change(*outline, -1, -1, Verdict.NONE)
-    if jump >= ABRUPT:
-        return Change(*outline, steps[place], steps[place + 1], Verdict.ABRUPT)
-    begin, end = _way(smooth)
-    return Change(*outline, steps[begin], steps[end], Verdict.GRADUAL)
+        return Change(*outline, Verdict.NONE)
+    abrupt = jump >= ABRUPT
+    begin, end = (place, place + 1) if abrupt else _way(smooth)
+    ends = steps[begin], steps[end], float(smooth[begin]), float(smooth[end])
+    return Change(*outline, Verdict.ABRUPT if abrupt else Verdict.GRADUAL, *ends)
 
 
 def _median_of_three(values: Float[np.ndarray, "step"]) -> Float[np.ndarray, "step"]:
