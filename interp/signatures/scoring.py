@@ -26,6 +26,8 @@ PATTERN_SCORES = (
     *MASS_SCORES, "uniform", "entropy", "entropy_ratio", *ORDER_PARAMETERS, "coverage", "a_I", "coverage_induction",
 )  # fmt: skip
 SCORES = (*PATTERN_SCORES, "ov_copying")
+# scores of unit 1 that say different things: nats are another unit, and entropy_ratio orders heads as they do
+COMPARED = tuple(name for name in SCORES if name != "entropy")
 
 Grid = Float[np.ndarray, "layer head"]
 # `_`: these axes differ from sample to sample
