@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from interp.comparison import Agreement
+from interp.comparison import Agreement, holm
 from interp.emergence import Crossing, Emergence
 from interp.ranking import HeadSet, Interval, Ranking
 from interp.signatures import SCORES, Signatures, label
@@ -156,22 +156,15 @@ def measure_from_rows(rows: pd.DataFrame, direction: Direction, measure: str) ->
 
 def signature_rows(found: Signatures) -> pd.DataFrame:
     """Table `signatures`."""
-    frames = []
-    for score in SCORES:
-        grid = found.value[score]
-        layer, head = (axis.ravel() for axis in np.indices(grid.shape))
-        frames.append(
-            pd.DataFrame(
-                {
-                    "layer": layer,
-                    "head": head,
-                    "score": score,
-                    "value": grid.ravel(),
-                    "uniform": found.uniform[score],
-                }
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
+    names = list(found.value)
+    grids = np.stack([found.value[name] for name in names])
+    score, layer, head = (axis.ravel() for axis in np.indices(grids.shape))
+    references = {
+        column: np.array([known.get(name, np.nan) for name in names])[score]
+        for column, known in (("uniform", found.uniform), ("random", found.random))
+    }
+    columns = {"layer": layer, "head": head, "score": np.array(names, dtype=object)[score], "value": grids.ravel()}
+    return pd.DataFrame(columns | references)
 
 
 def scores_from_rows(rows: pd.DataFrame) -> dict[str, Grid]:
@@ -192,7 +185,11 @@ def head_rows(
     rows = []
     for layer, head in ranking.order():
         at = (layer, head)
-        scores = {f"{s}_{end}": float(grid[s][at]) for s in SCORES for end, grid in (("pre", pre), ("post", post))}
+        scores = {
+            f"{s}_{end}": float(grid[s][at]) if s in grid else np.nan
+            for s in SCORES
+            for end, grid in (("pre", pre), ("post", post))
+        }
         rows.append(
             {
                 "direction": str(ranking.direction), "layer": layer, "head": head,
@@ -208,8 +205,9 @@ def head_rows(
 
 
 def agreement_rows(direction: Direction, found: Iterable[Agreement]) -> pd.DataFrame:
-    """Table `agreement` for one direction."""
-    return pd.DataFrame([{"direction": str(direction)} | one._asdict() for one in found])
+    """Table `agreement` for one direction; `p_holm` is corrected over its scores."""
+    rows = pd.DataFrame([{"direction": str(direction)} | one._asdict() for one in found])
+    return rows.assign(p_holm=holm(rows["p_layer"].to_numpy()))
 
 
 def pattern_rows(end: str, heads: Sequence[Head], pattern: Float[np.ndarray, "layer head dest src"]) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,6 +15,7 @@ from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
 from interp.execution import Engine, InProcess
 from interp.models.loading import parameters
+from interp.observing import observe
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
@@ -21,6 +23,7 @@ from interp.suites import Run, Suite
 from interp.suites.integrity import distinct_steps, equal_steps
 from interp.suites.ladder import suspicions
 from interp.tasks import Form, Task
+from interp.tracing import Trace, agreement_over_seeds
 from interp.values import Bracket, Head, InputError
 
 # heads whose patterns are kept for the report, of each direction
@@ -128,8 +131,12 @@ def _brackets(bench: Bench, pre: int | None, post: int | None) -> list[tuple[str
         if bench.run.at(pre).weights == bench.run.at(post).weights:
             raise InputError(f"{bench.run.id}: steps {pre} and {post} have equal weights; there is nothing to patch")
         return [(task, Bracket(pre, post)) for task in bench.asked]
-    before, after = _BRACKETS[bench.options.bracket]
-    rows = scan_run(bench).dropna(subset=[before]).to_dict("records")
+    return _emerged(scan_run(bench), bench.options)
+
+
+def _emerged(scanned: pd.DataFrame, options: Options) -> list[tuple[str, Bracket]]:
+    before, after = _BRACKETS[options.bracket]
+    rows = scanned.dropna(subset=[before]).to_dict("records")
     return [(str(row["task"]), Bracket(int(row[before]), int(row[after]))) for row in rows]
 
 
@@ -137,22 +144,93 @@ def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:
     """Effects, joint effects, signatures and their comparison for one task of one run: table `heads`."""
     work = Ends(bench, task, bracket)
     effects = work.cached("effects", {}, work.effects)
-    options = {"resamples": bench.options.resamples}
     keep_prompts(bench, work.asked)
-    drawn = options | {"draws": bench.options.draws}
+    drawn = _drawn(bench.options)
     work.cached("joint", drawn, lambda: interventions.joint(work, effects))
     controlled = work.cached("controls", drawn, lambda: interventions.controls(work, effects))
-    scores = {
-        (end, kind): frames.scores_from_rows(work.signatures(end, kind))
-        for end in ("pre", "post")
-        for kind in ("task", "random")
-    }
-    pre, post = scores["pre", "random"], scores["post", "random"]
+    for checkpoint in work.at.values():
+        observe(bench, checkpoint, task)
+    pre, post = (frames.scores_from_rows(observe(bench, work.at[end], None)) for end in ("pre", "post"))
     heads = work.cached("heads", drawn, lambda: interventions.heads(work, effects, controlled, pre, post))
-    work.cached("agreement", {}, lambda: work.agreement(effects, pre, post))
+    work.cached("agreement", drawn, lambda: work.agreement(effects, heads, pre, post))
     shown = _top_heads(heads)
     work.cached("patterns", {"heads": [str(head) for head in shown]}, lambda: work.patterns(shown))
     return heads
+
+
+def _drawn(options: Options) -> dict[str, int]:
+    return {"resamples": options.resamples, "draws": options.draws}
+
+
+class Traced(NamedTuple):
+    """What `trace` found, of every run: tables of docs/design.md §6, columns `suite, seed` in front.
+
+    `agreement` and `agreement_seeds` hold what `patch` has measured; they are empty before.
+    """
+
+    emergence: pd.DataFrame
+    curves: pd.DataFrame
+    onsets: pd.DataFrame
+    changes: pd.DataFrame
+    agreement: pd.DataFrame
+    agreement_seeds: pd.DataFrame
+
+
+def trace(
+    suite: Suite,
+    tasks: Sequence[tuple[Task, Form]],
+    store: Store,
+    steps: Sequence[int] | None = (),
+    seeds: Sequence[int] | None = None,
+    options: Options = Options(),  # noqa: B008 - frozen
+    engine: Engine = InProcess(),  # noqa: B008 - stateless
+) -> Traced:
+    """Curves of every task, their sharpness, and the scores of every head, over the steps that a scan evaluates.
+
+    `steps` are evaluated beside them (`None`: all of a run's distinct checkpoints). Whether effects go with signatures
+    is said of the brackets that have been patched with the same options.
+    """
+    store.check_writable()
+    runs = suite.select(seeds)
+    work = partial(_trace_unit, tasks=tasks, store=store, steps=steps, options=options)
+    found = engine.map(work, runs, title=f"trace {suite.name}", unit="run")
+    of_runs = [_together([one[name] for one in found]) for name in Traced._fields[:-1]]
+    patched = [(task, one) for run in runs for task, one in _patched(bench(run, tasks, store, options)).items()]
+    by_task = {task: [one for name, one in patched if name == task] for task, _ in patched}
+    over_seeds = [agreement_over_seeds(task, several) for task, several in by_task.items() if len(several) > 1]
+    return Traced(*of_runs, _together(over_seeds))
+
+
+def _trace_unit(
+    run: Run, tasks: Sequence[tuple[Task, Form]], store: Store, steps: Sequence[int] | None, options: Options
+) -> dict[str, pd.DataFrame]:
+    one = bench(run, tasks, store, options)
+    scanned = scan_run(one)
+    visited = {int(step) for of_task in scanned["steps"] for step in of_task}
+    more = _up_to(run, max(run.steps)) if steps is None else steps
+    brackets = dict(_emerged(scanned, options))
+    work = Trace(one, tuple(sorted(visited | set(more))), {task: brackets.get(task) for task in one.asked})
+    agreement = [
+        _of_run(run, Ends(one, task, bracket).cached("agreement", _drawn(options), pd.DataFrame)).assign(task=task)
+        for task, (_, bracket, _) in _patched(one).items()
+    ]
+    return {
+        "emergence": scanned,
+        "curves": _together([_of_run(run, work.curve(task)).assign(task=task) for task in one.asked]),
+        "onsets": _of_run(run, work.onsets()),
+        "changes": _of_run(run, work.changes()),
+        "agreement": _together(agreement),
+    }
+
+
+def _patched(bench: Bench) -> dict[str, tuple[Bench, Bracket, pd.DataFrame]]:
+    """The tasks of a run whose brackets were patched with the same options: bracket and table `heads`."""
+    found = {}
+    for task, bracket in _emerged(scan_run(bench), bench.options):
+        ends = Ends(bench, task, bracket)
+        if ends.has("heads", _drawn(bench.options)) and ends.has("agreement", _drawn(bench.options)):
+            found[task] = (bench, bracket, patch_task(bench, task, bracket))
+    return found
 
 
 def recipients(

@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Rows as one JSON list; what is unknown (NaN, NA) is null."""
-    plain_rows = [{key: plain(value) for key, value in row.items()} for row in rows]
+def print_json(rows: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> None:
+    """Rows as one JSON list, or named lists of rows as one object; what is unknown (NaN, NA) is null."""
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")  # JSON has escapes of its own
-    print(json.dumps(plain_rows, indent=1, ensure_ascii=narrow))
+    print(json.dumps(plain(rows if isinstance(rows, Mapping) else list(rows)), indent=1, ensure_ascii=narrow))
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
@@ -85,7 +84,7 @@ def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
 
 
 def run_name(row: Mapping[str, Any]) -> str:
-    """A row's run as it is written."""
+    """The run that a row with `suite` and `seed` is of."""
     from interp.values import RunId
 
     return str(RunId(row["suite"], plain(row["seed"])))

@@ -70,9 +70,7 @@ def scan(
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
     announce_download(where, chosen, len(tasks), options.plan)
     with workers(jobs, disk_budget) as engine:
-        from interp import (
-            pipeline,
-        )  # imports torch, which takes seconds: last, so that wrong words are answered at once
+        from interp import pipeline  # imports torch, which takes seconds: after wrong words were answered
         from interp.store import Store
 
         found = pipeline.scan(where, tasks, Store(store), chosen, options, engine)
