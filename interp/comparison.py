@@ -185,8 +185,8 @@ class Measured(NamedTuple):
 class SeedAgreement(NamedTuple):
     """One score over seeds, whose heads share no numbering: do effects go with it in all, are the first heads alike?
 
-    `rho` is the mean over seeds of Spearman's ρ of |Δp| with |change|, `rho_min` and `rho_max` the smallest and largest,
-    `p_layer` its two-sided p when heads are shuffled within the layers of every seed. `alike` is 1 − the mean
+    `rho` is the mean over seeds of Spearman's ρ of |Δp| with |change|, `rho_min` and `rho_max` its extremes, `p_layer`
+    its two-sided p when heads are shuffled within the layers of every seed. `alike` is 1 − the mean
     difference, over pairs of seeds, of the later score of the first-ranked heads; `alike_layer` is its mean when a head
     is drawn from the layer of each, and `p_alike` the share of such draws that reach it.
     """
@@ -219,7 +219,15 @@ def _over_seeds(name: str, runs: Sequence[Measured], sign: int, permutations: in
     rho = float(np.mean(rhos))
     p_layer = np.nan if np.isnan(rho) else (1 + (np.abs(drawn) >= abs(rho) - 1e-12).sum()) / (1 + permutations)
     seeds = tuple(run.seed for run in runs)
-    return SeedAgreement(name, seeds, rho, float(np.min(rhos)), float(np.max(rhos)), float(p_layer), *_alike(name, runs, sign, permutations))
+    return SeedAgreement(
+        name,
+        seeds,
+        rho,
+        float(np.min(rhos)),
+        float(np.max(rhos)),
+        float(p_layer),
+        *_alike(name, runs, sign, permutations),
+    )
 
 
 def _alike(name: str, runs: Sequence[Measured], sign: int, permutations: int) -> tuple[float, float, float]:

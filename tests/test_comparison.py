@@ -178,9 +178,7 @@ def test_heads_of_other_indices_are_alike_where_they_carry_the_score() -> None:
 
 def test_the_mean_rank_correlation_over_seeds_is_that_of_its_parts() -> None:
     random = np.random.default_rng(2)
-    runs = [
-        Measured(i, random.normal(size=(2, 4)), {"s": ZERO}, {"s": random.normal(size=(2, 4))}) for i in range(3)
-    ]
+    runs = [Measured(i, random.normal(size=(2, 4)), {"s": ZERO}, {"s": random.normal(size=(2, 4))}) for i in range(3)]
     (found,) = over_seeds(runs, Direction.NOISING)
     each = [stats.spearmanr(abs(run.delta_p).ravel(), abs(run.after["s"]).ravel()).statistic for run in runs]
     assert (found.rho, found.rho_min, found.rho_max) == pytest.approx((np.mean(each), min(each), max(each)))

@@ -64,7 +64,8 @@ def recipient_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What `patch --recipients` prints of each run, task, step and head."""
     return [
         {
-            "run": run_name(row), "seed": row["seed"], "task": row["task"], "donor": row["post"], "recipient": row["step"],
+            "run": run_name(row), "seed": row["seed"], "task": row["task"],
+            "donor": row["post"], "recipient": row["step"],
             "head": row["head"], "delta_p": row["delta_p"], "interval": [row["low"], row["high"]],
             "p_recipient": row["p_recipient"],
         }
