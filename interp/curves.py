@@ -117,8 +117,9 @@ class Rise(NamedTuple):
 
     @property
     def doublings(self) -> Float[np.ndarray, "curve"]:
-        """log2 of the steps at 90 % and at 10 %, their difference."""
-        return self.high - self.low
+        """log2 of the steps at 90 % and at 10 %, their difference; NaN where both are passed right after step 0."""
+        with np.errstate(invalid="ignore"):
+            return self.high - self.low
 
 
 def rise(steps: tuple[int, ...], values: Float[np.ndarray, "curve step"]) -> Rise:
