@@ -169,10 +169,11 @@ def signature_rows(found: Signatures) -> pd.DataFrame:
 
 def scores_from_rows(rows: pd.DataFrame) -> dict[str, Grid]:
     """Every score of every head, back from table `signatures`."""
-    found = {}
-    for score, part in rows.groupby("score"):
-        found[str(score)] = part.pivot(index="layer", columns="head", values="value").to_numpy()
-    return found
+    score, names = pd.factorize(rows["score"])
+    layer, head = rows["layer"].to_numpy(), rows["head"].to_numpy()
+    grids = np.full((len(names), layer.max() + 1, head.max() + 1), np.nan)
+    grids[score, layer, head] = rows["value"].to_numpy()
+    return {str(name): grid for name, grid in zip(names, grids, strict=True)}
 
 
 def head_rows(

@@ -96,7 +96,7 @@ class Trace:
         return self._cached("onsets", made_from, {}, compute)
 
     def changes(self) -> pd.DataFrame:
-        """Table `changes`: scores on random words held against every task's bracket, those on a task's against its own."""
+        """Table `changes`: scores on random words beside every task's bracket, on a task's prompts beside its own."""
         known = {task: [one.pre, one.post] if one else None for task, one in self.brackets.items()}
         made_from = {"tasks": [of_prompts(one.effect) for one in self.bench.asked.values()], "brackets": known}
 
@@ -123,7 +123,8 @@ def agreement_over_seeds(task: str, runs: Sequence[tuple[Bench, Bracket, pd.Data
         "stage": ["agreement_seeds", comparison.VERSION, patching.VERSION, signatures.VERSION],
         "suite": first.run.id.suite, "seed": None, "seeds": [one.run.seed for one, _, _ in runs],
         "brackets": [[bracket.pre, bracket.post] for _, bracket, _ in runs],
-        "steps": sorted({end.step for pair in at for end in pair}), "weights": [end.weights for pair in at for end in pair],
+        "steps": sorted({end.step for pair in at for end in pair}),
+        "weights": [end.weights for pair in at for end in pair],
         **of_prompts(first.asked[task].effect), **first.forward,
     }  # fmt: skip
 
