@@ -194,11 +194,11 @@ def trace(
     runs = suite.select(seeds)
     work = partial(_trace_unit, tasks=tasks, store=store, steps=steps, options=options)
     found = engine.map(work, runs, title=f"trace {suite.name}", unit="run")
-    of_runs = [_together([one[name] for one in found]) for name in Traced._fields[:-1]]
+    of_runs = {name: _together([one[name] for one in found]) for name in Traced._fields[:-1]}
     patched = [(task, one) for run in runs for task, one in _patched(bench(run, tasks, store, options)).items()]
     by_task = {task: [one for name, one in patched if name == task] for task, _ in patched}
     over_seeds = [agreement_over_seeds(task, several) for task, several in by_task.items() if len(several) > 1]
-    return Traced(*of_runs, _together(over_seeds))
+    return Traced(**of_runs, agreement_seeds=_together(over_seeds))
 
 
 def _trace_unit(

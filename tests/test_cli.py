@@ -184,8 +184,8 @@ def test_an_answer_that_is_not_one_token_is_refused(here: Path, planted: Planted
     shutil.copy(planted.task, here / "task.toml")
     rows = [{"prompt": "salt fox", "answer": answer}, {"prompt": "fox salt", "answer": " fox"}]
     (here / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    said = refused("scan", planted.folder, "-t", "task.toml")
-    assert said.startswith("task 'before_last': ")
+    said = last_line("scan", planted.folder, "-t", "task.toml")
+    assert said.startswith("error: task 'before_last': ")
     assert what in said
 
 

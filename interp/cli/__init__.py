@@ -1,4 +1,4 @@
-"""The command line: `interp demo | suites | tasks | scan | patch | trace | cohort | report | train | verify | cache`."""
+"""The command line: `interp demo`, `suites`, `tasks`, `scan`, `patch`, `trace`, `cohort`, `report`, `train` …"""
 
 from __future__ import annotations
 
