@@ -1,4 +1,4 @@
-"""The command line: `interp demo`, `suites`, `tasks`, `scan`, `patch`, `trace`, `cohort`, `report`, `train` …"""
+"""The command line: `interp demo`, `suites`, `tasks`, `scan`, `patch`, `trace`, `cohort`, `report` and the rest."""
 
 from __future__ import annotations
 
