@@ -1,11 +1,12 @@
-"""Store → one HTML file, and the plain tables that a terminal shows."""
+"""Store → one HTML file, two stores side by side, and the plain tables that a terminal shows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from interp.report import html, text
+from interp.report import assembly, html, text
+from interp.report.blocks import Page
 from interp.report.tables import read
 from interp.store import Store
 from interp.values import InputError
@@ -22,7 +23,11 @@ def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, 
         InputError: the stores hold no results, or the file cannot be written.
     """
     view = read([stores] if isinstance(stores, Store) else list(stores))
-    document = html.page(view, title, command)
+    return _write(assembly.page(view, title, command), out)
+
+
+def _write(page: Page, out: Path) -> Path:
+    document = html.document(page)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part = out.with_name(out.name + ".part")

@@ -24,8 +24,8 @@ def grids(pair: Pair) -> Mapping[Direction, Plot]:
 
 
 def _marked(pair: Pair, direction: Direction) -> list[Head]:
-    """The heads with a clear effect."""
-    return [effect.head for effect in pair.ranking.get(direction, ()) if effect.clear]
+    """The causal heads."""
+    return [effect.head for effect in pair.ranking.get(direction, ()) if effect.causal]
 
 
 def _grid(values: np.ndarray, limit: float, direction: Direction, marked: list[Head]) -> Plot:
