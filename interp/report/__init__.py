@@ -7,11 +7,13 @@ from pathlib import Path
 
 from interp.report import assembly, html, text
 from interp.report.blocks import Page
+from interp.report.comparing import matching
+from interp.report.comparing import page as comparing
 from interp.report.tables import read
 from interp.store import Store
 from interp.values import InputError
 
-__all__ = ["text_tables", "write"]
+__all__ = ["compare", "text_tables", "write"]
 
 
 def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, command: str | None = None) -> Path:
@@ -24,6 +26,22 @@ def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, 
     """
     view = read([stores] if isinstance(stores, Store) else list(stores))
     return _write(assembly.page(view, title, command), out)
+
+
+def compare(first: Store, second: Store, out: Path, title: str | None = None, command: str | None = None) -> Path:
+    """Write two stores side by side as one HTML file: two suites, two sizes, before and after a change.
+
+    Runs are matched by suite and seed, or by seed where each store holds another suite. A difference is second − first.
+
+    Raises:
+        InputError: a store holds no results, the two are one, or the file cannot be written.
+    """
+    if first.root.resolve() == second.root.resolve():
+        raise InputError(f"both stores are {first.root}; two different ones are set side by side")
+    names = (first.root.name, second.root.name)
+    if names[0] == names[1]:
+        names = (str(first.root), str(second.root))
+    return _write(comparing.page(matching.compare(names, read([first]), read([second])), title, command), out)
 
 
 def _write(page: Page, out: Path) -> Path:

@@ -64,20 +64,17 @@ def read_agreement(agreement: pd.DataFrame) -> tuple[Agreement, ...]:
     )
 
 
-def read_grids(effects: pd.DataFrame) -> dict[Direction, np.ndarray]:
-    """Mean Δp[layer, head] over the prompts, by direction; NaN where a head is not stored."""
+def read_samples(effects: pd.DataFrame) -> dict[Direction, np.ndarray]:
+    """Δp[prompt, layer, head] by direction; NaN where a head is not stored."""
     found: dict[Direction, np.ndarray] = {}
     names = effects["direction"].to_numpy()
+    axes = [effects[name].to_numpy() for name in ("prompt", "layer", "head")]
     for direction in Direction:
         of = names == direction.value
-        if not of.any():
-            continue
-        layer, head, value = (effects[name].to_numpy()[of] for name in ("layer", "head", "delta_p"))
-        shape = int(layer.max()) + 1, int(head.max()) + 1
-        at = layer * shape[1] + head
-        count = np.bincount(at, minlength=shape[0] * shape[1])
-        with np.errstate(invalid="ignore"):
-            found[direction] = (np.bincount(at, value, len(count)) / count).reshape(shape)
+        if of.any():
+            at = tuple(axis[of] for axis in axes)
+            found[direction] = np.full([int(axis.max()) + 1 for axis in at], math.nan)
+            found[direction][at] = effects["delta_p"].to_numpy()[of]
     return found
 
 

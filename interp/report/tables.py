@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from interp.report import formats
-from interp.report.head_values import read_agreement, read_grids, read_ranking, read_recipients, read_signatures
+from interp.report.head_values import read_agreement, read_ranking, read_recipients, read_samples, read_signatures
 from interp.report.joint import read_sets, recoveries
 from interp.report.made import Settings, prompt_tables, provenance, settings_of
 from interp.report.patterns import read_patterns
@@ -16,7 +19,7 @@ from interp.report.scan_values import read_curve, read_outcome
 from interp.report.selection import PAIR_KINDS, Selection, consistent, differing, records, run_of, scan_beside, select
 from interp.report.views import Ends, Pair, Training, View
 from interp.store import Result, Store
-from interp.values import InputError, RunId
+from interp.values import Direction, InputError, RunId
 
 _ROLES = ("search", "effect", "single")
 
@@ -95,11 +98,13 @@ def _patched(chosen: Selection, run: RunId, found: Mapping[str, Result]) -> dict
     frames = {kind: result.frame for kind, result in found.items()}
     reference = next(iter(found.values()), None)
     joint = read_sets(frames["joint"]) if "joint" in frames else ()
-    measured = frames.get("effects", frames.get("heads"))
+    samples = _samples(frames)
     uniform, scored_on = ({}, "") if reference is None else read_uniform_beside(chosen, run, reference)
     return {
         "ends": None if reference is None else _ends(reference),
-        "grids": {} if measured is None else read_grids(measured),
+        "samples": samples,
+        "grids": {direction: values.mean(0) for direction, values in samples.items()},
+        "asked": "" if reference is None else str(reference.facts.get("prompts", "")),
         "ranking": read_ranking(frames["heads"]) if "heads" in frames else {},
         "signatures": read_signatures(frames["heads"]) if "heads" in frames else {},
         "uniform": uniform,
@@ -110,6 +115,13 @@ def _patched(chosen: Selection, run: RunId, found: Mapping[str, Result]) -> dict
         "recipients": read_recipients(frames["recipients"]) if "recipients" in frames else (),
         "patterns": read_patterns(found["patterns"]) if "patterns" in found else None,
     }
+
+
+def _samples(frames: Mapping[str, pd.DataFrame]) -> dict[Direction, np.ndarray]:
+    """Δp by prompt; the stored means as if of one prompt, where only these are there."""
+    if "effects" in frames:
+        return read_samples(frames["effects"])
+    return read_samples(frames["heads"].assign(prompt=0)) if "heads" in frames else {}
 
 
 def _ends(result: Result) -> Ends:

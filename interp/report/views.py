@@ -205,7 +205,8 @@ class Training:
 class Pair:
     """One task in one run; a field is `None` or empty where a kind is not in the store.
 
-    `grids`: mean Δp[layer, head] over the prompts. `ranking`: effects by direction, first rank first. `uniform`: each
+    `samples`: Δp[prompt, layer, head] on the effect prompts, whose digest is `asked`; `grids`: its mean over prompts.
+    `ranking`: effects by direction, first rank first. `uniform`: each
     score of uniform attention; `scored_on`: the prompts that the scores were taken on, `task` or `random`.
     `training` is about the run. `onsets` and `changes` are rows of the tables of these names, by column.
     """
@@ -217,7 +218,9 @@ class Pair:
     curve: Curve | None
     outcome: Outcome | None
     ends: Ends | None
+    samples: Mapping[Direction, np.ndarray]
     grids: Mapping[Direction, np.ndarray]
+    asked: str
     ranking: Mapping[Direction, tuple[Effect, ...]]
     signatures: Mapping[Head, Signature]
     uniform: Mapping[str, float]

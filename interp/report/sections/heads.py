@@ -121,7 +121,7 @@ def first_heads(pair: Pair, direction: Direction, limit: int) -> Table | None:
 
 def _effect(effect: Effect | None) -> tuple[str, str, str]:
     if effect is None:
-        return (formats.NONE,) * 3
+        return formats.NONE, formats.NONE, formats.NONE
     low, high = effect.simultaneous if not math.isnan(effect.simultaneous[0]) else (effect.low, effect.high)
     return (
         str(effect.rank),

@@ -50,7 +50,7 @@ def of_pair(pair: Pair) -> Iterator[str]:
     outcome = pair.outcome
     if outcome is not None:
         if outcome.bracket is not None and not outcome.neighbours:
-            yield f"{pair.name}: checkpoints lie between the bracket's ends; the search stopped there, as it was told to."
+            yield f"{pair.name}: checkpoints lie between the bracket's ends; the search was told to stop there."
         if outcome.lost:
             yield f"{pair.name}: passed and fails at the last step; the bracket is of an emergence that did not last."
         elif not outcome.monotone:

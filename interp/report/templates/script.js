@@ -168,7 +168,7 @@
   const prepare = () => { // a browser does not wait for what is not done when this returns
     root.classList.add("printing");
     all("main details").forEach((d) => { d.dataset.was = d.open; d.open = true; });
-    seen().forEach((e) => paint(e, false, { width: e.closest(".two") ? PRINTED / 2 - 8 : PRINTED }));
+    seen().forEach((e) => paint(e, false, { width: e.closest(".three") ? PRINTED / 3 - 8 : e.closest(".two") ? PRINTED / 2 - 8 : PRINTED }));
   };
   const restore = () => {
     root.classList.remove("printing");
