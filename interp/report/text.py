@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from interp.report import formats
 from interp.report.display import Table
-from interp.report.sections.emergence import outcomes as outcomes_of
 from interp.report.sections.heads import first_heads
 from interp.report.views import Pair, View
 from interp.values import Direction
@@ -16,14 +15,8 @@ TOP = 5
 
 
 def render(view: View) -> str:
-    """The emergence table, then the first heads of each direction for every run and task."""
-    blocks = []
-    outcomes = outcomes_of(view.pairs)
-    if outcomes.rows:
-        blocks.append("Emergence\n" + aligned(outcomes))
-    else:
-        blocks.append("Emergence: no scan is stored.")
-    blocks += [block for pair in view.pairs for block in _heads(pair)]
+    """The first heads of each direction for every run and task."""
+    blocks = [block for pair in view.pairs for block in _heads(pair)]
     if not any(pair.ranking for pair in view.pairs):
         blocks.append("Heads: no effects are stored.")
     return "\n\n".join(blocks) + "\n"
