@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from interp.heads import HeadEffects, patch_heads
     from interp.models import bridge, load
     from interp.patching import patched
+    from interp.report.cohorts import cohort
     from interp.store import Store
     from interp.suites import suite
     from interp.values import Bracket, Checkpoint, Direction, Head, InputError, RunId, Status
 
 _HOME = {
     "bridge": "interp.models",
+    "cohort": "interp.report.cohorts",
     "load": "interp.models",
     "HeadEffects": "interp.heads",
     "patch_heads": "interp.heads",
@@ -46,6 +48,7 @@ __all__ = [
     "Store",
     "__version__",
     "bridge",
+    "cohort",
     "load",
     "patch_heads",
     "patched",

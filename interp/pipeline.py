@@ -12,6 +12,7 @@ from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
+from interp.models.loading import parameters
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
@@ -66,6 +67,7 @@ def scan_run(bench: Bench) -> pd.DataFrame:
     more = {
         "equal": equal_steps(known), "missing": run.missing, "identified": len(known), "suspect": suspicions(run),
         "commits": {str(step): run.at(step).commit for step in visited},
+        "parameters": parameters(run.at(max(visited))),
     }  # fmt: skip
     ps = {task: {step: found.p(step, task) for step in visited} for task in bench.asked}
     rows = bench.store.cached(

@@ -3,6 +3,7 @@
 `of_frames` draws the same figures from stored tables, for notebooks.
 """
 
+from interp.report.figures.cohort import over_seeds
 from interp.report.figures.curve import curve
 from interp.report.figures.effects import grids
 from interp.report.figures.emergence import overview
@@ -16,6 +17,7 @@ __all__ = [
     "curve",
     "grids",
     "joint_patch",
+    "over_seeds",
     "overview",
     "pattern",
     "ranked",
