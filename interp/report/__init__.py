@@ -7,6 +7,7 @@ from pathlib import Path
 
 from interp.report import assembly, html, text
 from interp.report.blocks import Page
+from interp.report.cohorts import cohort
 from interp.report.comparing import matching
 from interp.report.comparing import page as comparing
 from interp.report.tables import read
@@ -24,8 +25,10 @@ def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, 
     Raises:
         InputError: the stores hold no results, or the file cannot be written.
     """
-    view = read([stores] if isinstance(stores, Store) else list(stores))
-    return _write(assembly.page(view, title, command), out)
+    chosen = [stores] if isinstance(stores, Store) else list(stores)
+    view = read(chosen)
+    scanned = any(pair.outcome is not None for pair in view.pairs)
+    return _write(assembly.page(view, cohort(*chosen) if scanned else None, title, command), out)
 
 
 def compare(first: Store, second: Store, out: Path, title: str | None = None, command: str | None = None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interp.cohorts import Cohorts
 from interp.report import formats
 from interp.report.blocks import Article, Page, Section
 from interp.report.pair_sentences import answer_of
@@ -16,6 +17,7 @@ from interp.report.sections import (
     made,
     patterns,
     recipients,
+    survival,
     training,
 )
 from interp.report.views import Pair, View
@@ -24,15 +26,15 @@ _OF_PAIR = (curve, effects, heads, joint, recipients, patterns, training)
 _PATCHED = (heads, joint, recipients, patterns)
 
 
-def page(view: View, title: str | None, command: str | None) -> Page:
-    """The report of one store."""
+def page(view: View, cohorts: Cohorts | None, title: str | None, command: str | None) -> Page:
+    """The report of one store; `cohorts`: its runs over seeds and sizes (`None`: no scan is stored)."""
     newest = max(made.made[1] for made in view.provenance)[:16].replace("T", " ")
     runs, tasks = formats.counted(len(view.runs), "run"), formats.counted(len(view.tasks), "task")
     return Page(
         title=title or f"{formats.listed(view.suites)}: what emerged, when, and which heads",
         kicker="interp report",
         meta=f"{runs} · {tasks} · newest result {newest} UTC",
-        before=(answer.section(view), emergence.section(view)),
+        before=(answer.section(view), emergence.section(view, () if cohorts is None else survival.blocks(cohorts))),
         articles=articles(view),
         after=(integrity.section(view), made.section(view, command)),
     )

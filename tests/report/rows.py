@@ -56,11 +56,13 @@ def outcome(task: str, plan: Planned, steps: tuple[int, ...]) -> dict[str, objec
         else {"lasting_pre": steps[at - 1], "lasting_post": post}
     )
     return {
-        "task": task, "status": "emerged" if lost else plan.status, "lasting_status": plan.status, **bracket, "pre": steps[at - 1] if at else None, "post": post,
+        "task": task, "status": "emerged" if lost else plan.status, "lasting_status": plan.status, **bracket,
+        "pre": steps[at - 1] if at else None, "post": post,
         "share_pre": shares[at - 1] if at else np.nan, "share_post": shares[at] if at else np.nan,
         "p_pre": ps[at - 1] if at else np.nan, "p_post": ps[at] if at else np.nan, "threshold": 0.75,
         "monotone": not lost, "neighbours": True, "probes": 4, "unprobed": 3 if lost else 0,
-        "unprobed_from": 900 if lost else None, "unprobed_to": 1500 if lost else None, "steps": list(steps), "shares": shares, "ps": ps,
+        "unprobed_from": 900 if lost else None, "unprobed_to": 1500 if lost else None,
+        "steps": list(steps), "shares": shares, "ps": ps,
     }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ import pytest
 from interp import report
 from interp.report import assembly
 from interp.report.blocks import figures
+from interp.report.cohorts import cohort
 from interp.report.tables import read
 from interp.store import Store
 from interp.values import InputError
@@ -117,7 +118,7 @@ def test_every_figure_is_valid_and_has_its_place(nano: Store, nano_page: Path):
     found = payloads(nano_page)
     places = {(of["data-owner"], of["data-name"]) for _, of in parsed(nano_page).tags if "data-owner" in of}
     assert places == {(owner, name) for owner, figures in found.items() for name in figures}
-    page = assembly.page(read([nano]), None, None)
+    page = assembly.page(read([nano]), cohort(nano), None, None)
     for section in (*page.before, *(section for article in page.articles for section in article.sections)):
         for of in figures(section.blocks):
             assert isinstance(of.plot.figure(), go.Figure), of.name  # raises where an attribute is not plotly's

@@ -47,8 +47,8 @@ def _which(of: Comparison) -> str:
     alike = [one for one in patched if one.same_heads]
     if not alike:
         return (
-            f"{formats.counted(len(patched), 'pair')} were patched on both sides, in other runs or shapes: heads are set "
-            "side by side by rank, and not subtracted."
+            f"{formats.counted(len(patched), 'pair')} were patched on both sides, in other runs or shapes: heads are "
+            "set side by side by rank, and not subtracted."
         )
     changed = [(one, *found) for one in alike if (found := _largest(one)) is not None]
     same = sum(_first(one.first) == _first(one.second) for one in alike)

@@ -15,7 +15,12 @@ _READING = (
     "learning was abrupt."
 )
 _INTERVALS = " Shaded around the lines: 95 % intervals over prompts (p: bootstrap; share: Wilson)."
-_MEASURES = {"p": "mean p(answer)", "margin": "mean margin", "share": "share solved"}
+_MEASURES = {
+    "p": "mean p(answer)",
+    "margin": "mean margin",
+    "share": "share solved",
+    "lasting": "solved for good",
+}
 
 
 def section(pair: Pair) -> Section:
@@ -68,12 +73,19 @@ def _onsets(pair: Pair) -> list[Block]:
             for name in ("low_step", "high_step", "doublings", "doublings_low", "doublings_high")
         )
         rows.append(
-            (_MEASURES.get(str(row["measure"]), str(row["measure"])), low, high, f"{width} [{', '.join(bounds)}]")
+            (
+                _MEASURES.get(str(row["measure"]), str(row["measure"])),
+                str(row.get("verdict", "measured")),
+                low,
+                high,
+                f"{width} [{', '.join(bounds)}]",
+            )
         )
-    columns = ("measure", "10 % by step", "90 % by step", "doublings of the step between them")
+    columns = ("measure", "verdict", "10 % by step", "90 % by step", "doublings of the step between them")
     said = (
         "How sharp the rise is: the steps at which a measure has gone 10 % and 90 % of the way to its final level, and "
         "how often the number of steps doubles between them, with 95 % intervals over prompts. A rise of the margin, "
-        "which has no threshold, tells more about learning than that of the share, which has one."
+        "which has no threshold, tells more about learning than that of the share, which has one. Coarse: one interval "
+        "between evaluated steps holds the whole rise, so that its width is only bounded."
     )
-    return [Rows("How sharp the rise is", Table(columns, tuple(rows), words=1)), Caption(said)]
+    return [Rows("How sharp the rise is", Table(columns, tuple(rows), words=2)), Caption(said)]

@@ -36,7 +36,7 @@ def section(view: View) -> Section:
 def of_run(made: Provenance) -> Iterator[str]:
     """What makes claims about a run doubtful."""
     for reason in made.suspect:
-        yield formats.sentence(f"{made.run} is suspect: {reason}")
+        yield f"{made.run} is suspect: {reason.rstrip('.')}."
     for group in made.equal:
         steps = formats.listed(map(formats.step, group))
         yield f"{made.run}: steps {steps} hold the same weights and count as one point."

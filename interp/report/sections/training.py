@@ -76,7 +76,7 @@ def changes(pair: Pair) -> Table | None:
                 str(row["verdict"]),
                 _VERDICTS.get(relation, relation),
                 f"{formats.optional(row['from_step'])} → {formats.optional(row['to_step'])}",
-                f"{formats.optional(row['before'])} → {formats.optional(row['after'])}",
+                formats.change(float(row["before"]), float(row["after"])),
             )
         )
     columns = ("head", "score", "change", "beside the bracket", "steps", "score before → after")

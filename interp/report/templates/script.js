@@ -89,11 +89,9 @@
   requestAnimationFrame(() => setTimeout(() => { all(".plot").forEach((e) => near.observe(e)); later(); }));
 
   // ---- choosing a run, a task, a head
-  const heads = (pair) => all(".head", pair);
   const selectHead = (block) => {
-    const pair = block.closest(".pair");
-    heads(pair).forEach((e) => e.classList.toggle("open", e === block));
-    all("[data-head]", pair).forEach((b) => b.setAttribute("aria-selected", b.dataset.head === block.id));
+    all(":scope > .head", block.parentElement).forEach((e) => e.classList.toggle("open", e === block));
+    all(":scope > .choice [data-head]", block.parentElement).forEach((b) => b.setAttribute("aria-selected", b.dataset.head === block.id));
     all('.plot[data-state="drawn"]', block).forEach((e) => window.Plotly.Plots.resize(e));
     if (window.Plotly) later();
   };
@@ -124,10 +122,12 @@
     let name = location.hash.slice(1);
     try { name = decodeURIComponent(name); } catch { /* a stray % is part of the name */ }
     const target = document.getElementById(name);
-    const pair = target?.closest(".pair");
-    if (!pair) return;
-    Object.assign(state, { run: pair.dataset.run, task: pair.dataset.task });
-    show();
+    if (!target) return;
+    const pair = target.closest(".pair");
+    if (pair) {
+      Object.assign(state, { run: pair.dataset.run, task: pair.dataset.task });
+      show();
+    }
     if (target.matches(".head")) selectHead(target);
     target.closest("details")?.setAttribute("open", "");
     target.scrollIntoView();
@@ -141,7 +141,7 @@
     const tabs = all("button:not(:disabled)", list);
     if (step) { const next = tabs.at((tabs.indexOf(document.activeElement) + step) % tabs.length); next.focus(); next.click(); }
   }));
-  pairs.forEach((p) => { const first = heads(p)[0]; if (first) selectHead(first); });
+  all(".choice").forEach((tabs) => selectHead(document.getElementById(tabs.querySelector("[data-head]").dataset.head)));
   addEventListener("hashchange", follow);
   show();
   follow();
