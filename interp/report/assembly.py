@@ -17,6 +17,7 @@ from interp.report.sections import (
     made,
     patterns,
     recipients,
+    seeds,
     survival,
     training,
 )
@@ -36,7 +37,7 @@ def page(view: View, cohorts: Cohorts | None, title: str | None, command: str | 
         meta=f"{runs} · {tasks} · newest result {newest} UTC",
         before=(answer.section(view), emergence.section(view, () if cohorts is None else survival.blocks(cohorts))),
         articles=articles(view),
-        after=(integrity.section(view), made.section(view, command)),
+        after=tuple(filter(None, (seeds.section(view), integrity.section(view), made.section(view, command)))),
     )
 
 

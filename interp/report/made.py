@@ -105,7 +105,8 @@ def _prompt(row: Mapping[str, Any]) -> PromptRow:
 
 def provenance(chosen: Selection, run: RunId) -> Provenance:
     """How the results of a run were made."""
-    results = [r for kind, every in chosen.results.items() if kind != "prompts" for r in every if run_of(r) == run]
+    results = [r for kind, every in chosen.results.items() for r in every
+               if kind not in ("prompts", "agreement_seeds") and run_of(r) == run]  # fmt: skip
     made = sorted(str(result.facts["made"]) for result in results)
     scans = chosen.of_run("emergence", run)
     facts = [scan.facts for scan in scans]

@@ -10,7 +10,7 @@ import numpy as np
 from interp.report.head_values import read_scores, read_uniform
 from interp.report.made import Settings, settings_of
 from interp.report.selection import Selection, differing, records
-from interp.report.views import Training
+from interp.report.views import OverSeeds, Training
 from interp.store import Result
 from interp.values import RunId
 
@@ -54,6 +54,15 @@ def read_uniform_beside(chosen: Selection, run: RunId, reference: Result) -> tup
             ):
                 return read_uniform(result.frame), kind
     return {}, ""
+
+
+def read_over_seeds(results: Iterable[Result]) -> tuple[OverSeeds, ...]:
+    """The newest `agreement_seeds` table of every suite and task."""
+    found: dict[tuple[str, str], OverSeeds] = {}
+    for result in results:
+        key = str(result.facts["suite"]), str(result.facts["task"])
+        found.setdefault(key, OverSeeds(*key, tuple(records(result.frame))))
+    return tuple(found[key] for key in sorted(found))
 
 
 def read_rows(chosen: Selection, kind: str, run: RunId, task: str, beside: Result) -> tuple[Mapping[str, Any], ...]:

@@ -14,9 +14,10 @@ from interp.values import InputError, RunId
 
 PAIR_KINDS = ("heads", "effects", "joint", "agreement", "patterns", "recipients")
 RUN_KINDS = ("signatures", "curves", "onsets", "changes")
-KINDS = ("prompts", "evaluations", "emergence", *RUN_KINDS, *PAIR_KINDS)
+KINDS = ("prompts", "agreement_seeds", "evaluations", "emergence", *RUN_KINDS, *PAIR_KINDS)
 FORWARD = ("tokenizer", "bos", "dtype", "device", "config")
 _SAME = ("pre", "post", "weights", "task_version", "role", "prompts", *FORWARD)
+_WITHOUT_STEPS = ("prompts", "agreement_seeds")
 _WORDS = {"bos": "BOS", "prompts": "prompts", "task_version": "version of the task"}
 
 
@@ -164,7 +165,7 @@ def _stamps(result: Result) -> Iterator[tuple[int, str]]:
 
 
 def _hashes(found: Mapping[str, Sequence[Result]]) -> dict[RunId, dict[int, str]]:
-    every = [r for kind, results in found.items() if kind != "prompts" for r in results]
+    every = [r for kind, results in found.items() if kind not in _WITHOUT_STEPS for r in results]
     hashes: dict[RunId, dict[int, str]] = {}
     for result in sorted(every, key=lambda result: result.facts["made"], reverse=True):
         for step, digest in _stamps(result):
@@ -176,7 +177,7 @@ def _current(
     results: Sequence[Result], hashes: Mapping[RunId, Mapping[int, str]], left_out: list[str]
 ) -> Iterator[Result]:
     for result in results:
-        stale = [] if result.kind == "prompts" else _replaced(result, hashes[run_of(result)])
+        stale = [] if result.kind in _WITHOUT_STEPS else _replaced(result, hashes[run_of(result)])
         if stale:
             steps = formats.step(stale[0]) + (f" and {len(stale) - 1} more" if len(stale) > 1 else "")
             left_out.append(f"{name(result)}: newer results have other weights at step {steps}")

@@ -14,7 +14,7 @@ from interp.report.head_values import read_agreement, read_ranking, read_recipie
 from interp.report.joint import read_sets, recoveries
 from interp.report.made import Settings, prompt_tables, provenance, settings_of
 from interp.report.patterns import read_patterns
-from interp.report.run_values import read_rows, read_training, read_uniform_beside
+from interp.report.run_values import read_over_seeds, read_rows, read_training, read_uniform_beside
 from interp.report.scan_values import read_curve, read_outcome
 from interp.report.selection import PAIR_KINDS, Selection, consistent, differing, records, run_of, scan_beside, select
 from interp.report.views import Ends, Pair, Training, View
@@ -44,7 +44,15 @@ def read(stores: Sequence[Store]) -> View:
         raise InputError("there is nothing to report: the stored results name no task of any run")
     prompts = sorted(prompt_tables(chosen.results["prompts"]), key=lambda of: (of.task, _ROLES.index(of.role)))
     made = tuple(provenance(chosen, run) for run in runs)
-    return View(tuple(runs), tasks, tuple(pairs), tuple(prompts), made, tuple(dict.fromkeys(unused)))
+    return View(
+        runs=tuple(runs),
+        tasks=tasks,
+        pairs=tuple(pairs),
+        prompts=tuple(prompts),
+        provenance=made,
+        left_out=tuple(dict.fromkeys(unused)),
+        over_seeds=read_over_seeds(chosen.results["agreement_seeds"]),
+    )
 
 
 def _runs(chosen: Selection) -> list[RunId]:

@@ -20,6 +20,12 @@ SCORE_NAMES = {
     "a_G": "a_G (shift)",
     "sink": "sink",
     "coverage": "coverage",
+    "a_I": "a_I (induction)",
+    "coverage_induction": "coverage with induction",
+    "ov_copying": "OV copying",
+    "uniform": "closeness to uniform",
+    "entropy": "entropy (nats)",
+    "entropy_ratio": "entropy, of uniform's",
 }
 KEY_SCORES = ("previous_token", "induction", "a_1", "a_G", "sink")
 
@@ -269,6 +275,15 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class OverSeeds:
+    """Do the heads that matter carry the signatures, over the seeds of a suite? Rows of table `agreement_seeds`."""
+
+    suite: str
+    task: str
+    rows: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True)
 class View:
     """A whole report. `pairs` are ordered by task within run; `left_out` says which results were not used, and why."""
 
@@ -278,6 +293,7 @@ class View:
     prompts: tuple[PromptTable, ...]
     provenance: tuple[Provenance, ...]
     left_out: tuple[str, ...]
+    over_seeds: tuple[OverSeeds, ...] = ()
 
     def of_task(self, task: str) -> tuple[Pair, ...]:
         """The pairs of one task, one for each run that has it."""

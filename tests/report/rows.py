@@ -145,5 +145,17 @@ def changes(heads: Sequence[str], task: str, post: int | None) -> pd.DataFrame:
         }
         for head in heads
     ]  # fmt: skip
-    columns = ["layer", "head", "score", "before", "after", "from_step", "to_step", "verdict", "task", "relation"]
+    columns = [
+        "layer",
+        "head",
+        "score",
+        "prompts",
+        "before",
+        "after",
+        "from_step",
+        "to_step",
+        "verdict",
+        "task",
+        "relation",
+    ]
     return pd.DataFrame(found) if found else pd.DataFrame(columns=columns)

@@ -65,7 +65,8 @@ def _interval(bounds: tuple[float, float]) -> str:
 
 def _onsets(pair: Pair) -> list[Block]:
     if not pair.onsets:
-        return []
+        said = "How sharp the rise is was not measured."
+        return [Missing(said, command("trace", pair), "measures it.")] if pair.emerges else []
     rows = []
     for row in pair.onsets:
         low, high, width, *bounds = (

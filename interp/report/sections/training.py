@@ -16,7 +16,8 @@ _READING = (
 )
 _CHANGES = (
     "When a head's score changed most: from its value before to its value after, between two steps, and where that "
-    "lies beside the task's bracket. Abrupt: most of the change falls between neighbouring evaluated steps."
+    "lies beside the task's bracket; scores that hardly changed are left out. Abrupt: most of the change falls between "
+    "neighbouring evaluated steps."
 )
 _VERDICTS = {"in": "in the bracket", "before": "before the bracket", "after": "after the bracket"}
 
@@ -27,11 +28,7 @@ def section(pair: Pair) -> Section:
     drawn = figures.training(pair)
     blocks: list[Block] = []
     if drawn is None:
-        blocks.append(
-            Missing(
-                "Signatures are not stored at several steps.", command("scan", pair) + " --signatures", "takes them."
-            )
-        )
+        blocks.append(Missing("Signatures are not stored at several steps.", command("trace", pair), "takes them."))
     else:
         blocks += [
             Figure("training", drawn, f"Scores of the first heads by step, {pair.name}", 860),
@@ -66,7 +63,7 @@ def changes(pair: Pair) -> Table | None:
     rows = []
     for row in pair.changes:
         head = f"L{row['layer']}H{row['head']}"
-        if shown and head not in shown:
+        if (shown and head not in shown) or row["verdict"] == "none" or row["prompts"] != "random":
             continue
         relation = str(row.get("relation", ""))
         rows.append(
