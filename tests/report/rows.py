@@ -1,6 +1,5 @@
 """Rows of the stored tables, with values that tests know."""
 
-import itertools
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -126,13 +125,12 @@ def recipients(heads: list[str], effect: float, steps: Sequence[int], ends: tupl
 
 def signatures(grid: Sequence[tuple[int, int]], heads: Sequence[str], end: str, step: int) -> pd.DataFrame:
     """Table `signatures`: the planned heads are induction heads from the later end on."""
-    found = []
-    for (layer, head), score in itertools.product(grid, SCORES):
-        value = UNIFORM[score] * 0.8 + 0.02 * np.sin(step + layer + head)
-        if score == "induction" and f"L{layer}H{head}" in heads:
-            value = 0.98 if end == "post" else 0.05
-        found.append({"layer": layer, "head": head, "score": score, "value": value, "uniform": UNIFORM[score]})
-    return pd.DataFrame(found)
+    layer, head = np.tile(np.array(grid).T, len(SCORES))
+    score = np.repeat(SCORES, len(grid))
+    uniform = np.repeat([UNIFORM[name] for name in SCORES], len(grid))
+    planned = np.isin([f"L{of[0]}H{of[1]}" for of in (*grid,) * len(SCORES)], heads) & (score == "induction")
+    value = np.where(planned, 0.98 if end == "post" else 0.05, uniform * 0.8 + 0.02 * np.sin(step + layer + head))
+    return pd.DataFrame({"layer": layer, "head": head, "score": score, "value": value, "uniform": uniform})
 
 
 def changes(heads: Sequence[str], task: str, post: int | None) -> pd.DataFrame:

@@ -80,7 +80,7 @@ def demo() -> Suite:
 def wide() -> Suite:
     """One run at 12 × 12 heads with four tasks."""
     plan = Plan("emerged", 1500, ("L5H3", "L6H1", "L4H11", "L7H0", "L5H5", "L6H9"), 0.31)
-    steps = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *range(500, 20001, 500))
+    steps = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *range(1000, 20001, 1000))
     return Suite("pythia-160m", 12, 12, {t: {None: plan} for t in NANO.plans}, steps, prompts=32)
 
 
@@ -125,7 +125,7 @@ class _Writer:
             "versions": {"interp": "0.1.0", "torch": "2.13.0", "transformers": "5.1.0"},
             **facts,
         }
-        content = hashlib.sha256(frame.to_json().encode()).hexdigest()
+        content = hashlib.sha256(frame.to_csv(float_format="%.6g").encode()).hexdigest()
         made_from = {"kind": kind, "content": content, **every}
         self.store.cached(kind, made_from, every, lambda: frame)
 

@@ -110,12 +110,12 @@ def _span(pair: Pair) -> tuple[float, float] | None:
     if outcome is None or curve is None:
         return None
     if outcome.bracket is not None:
-        return outcome.bracket.pre, outcome.bracket.post
+        return float(outcome.bracket.pre), float(outcome.bracket.post)
     return _open(outcome, curve.steps[0], curve.steps[-1])
 
 
 def _open(outcome: Outcome, first: int, last: int) -> tuple[float, float]:
-    return (0, first) if outcome.status is Status.FROM_START else (last, math.inf)
+    return (0.0, float(first)) if outcome.status is Status.FROM_START else (float(last), math.inf)
 
 
 def difference(of: Matched, direction: Direction, head: Head) -> Measured:
@@ -126,8 +126,8 @@ def difference(of: Matched, direction: Direction, head: Head) -> Measured:
     samples = [pair.samples[direction][:, head.layer, head.head] for pair in (of.first, of.second)]
     if of.first.asked and of.first.asked == of.second.asked and len(samples[0]) == len(samples[1]):
         change = samples[1] - samples[0]
-        return _interval(float(change.mean()), float(change.var(ddof=1) / len(change)) if len(change) > 1 else math.nan,
-                         len(change) - 1)  # fmt: skip
+        variance = float(change.var(ddof=1) / len(change)) if len(change) > 1 else math.nan
+        return _interval(float(change.mean()), variance, float(len(change) - 1))
     mean = float(samples[1].mean() - samples[0].mean())
     if min(map(len, samples)) < 2:
         return mean, math.nan, math.nan

@@ -17,10 +17,11 @@ _CONTROLS = {"mismatched": (style.GREEN, "dash", "square-open"), "permuted": (st
 def joint_patch(pair: Pair) -> Mapping[Direction, Plot]:
     """One figure per direction: recovered fraction against set size, or Δp where the gap is too small to divide by."""
     by_direction = {d: [one for one in pair.joint if one.direction is d] for d in Direction}
-    return {direction: _figure(sets, direction) for direction, sets in by_direction.items() if sets}
+    return {direction: of_sets(sets, direction) for direction, sets in by_direction.items() if sets}
 
 
-def _figure(sets: Sequence[JointSet], direction: Direction) -> Plot:
+def of_sets(sets: Sequence[JointSet], direction: Direction) -> Plot:
+    """The figure of one direction's sets."""
     small = any(math.isnan(one.recovered[0]) for one in sets)
     top = sorted((one for one in sets if one.name == "top"), key=lambda one: one.k)
     every = [one for one in sets if one.name == "all"]
