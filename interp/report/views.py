@@ -9,34 +9,12 @@ from typing import Literal
 import numpy as np
 
 from interp.report.made import PromptTable, Provenance, Settings
+from interp.report.scores import KEY_SCORES, SCORE_NAMES
 from interp.values import Bracket, Direction, Head, RunId, Status
-
-SCORE_NAMES = {
-    "previous_token": "previous-token",
-    "induction": "induction",
-    "duplicate_token": "duplicate-token",
-    "first_token": "first-token",
-    "a_1": "a₁ (uniform)",
-    "a_G": "a_G (shift)",
-    "sink": "sink",
-    "coverage": "coverage",
-    "a_I": "a_I (induction)",
-    "coverage_induction": "coverage with induction",
-    "ov_copying": "OV copying",
-    "uniform": "closeness to uniform",
-    "entropy": "entropy (nats)",
-    "entropy_ratio": "entropy, of uniform's",
-}
-KEY_SCORES = ("previous_token", "induction", "a_1", "a_G", "sink")
 
 Verdict = Literal["recovered", "not recovered", "gap too small"]
 Measured = tuple[float, float, float]
 """A value and the two ends of its interval."""
-
-
-def score_name(score: str) -> str:
-    """A score as it is written in a report."""
-    return SCORE_NAMES.get(score, score.replace("_", " "))
 
 
 @dataclass(frozen=True)

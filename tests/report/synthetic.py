@@ -79,7 +79,7 @@ def demo() -> Suite:
 
 def wide() -> Suite:
     """One run at 12 × 12 heads with four tasks."""
-    plan = Plan("emerged", 1500, ("L5H3", "L6H1", "L4H11", "L7H0", "L5H5", "L6H9"), 0.31)
+    plan = Plan("emerged", 2000, ("L5H3", "L6H1", "L4H11", "L7H0", "L5H5", "L6H9"), 0.31)
     steps = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *range(1000, 20001, 1000))
     return Suite("pythia-160m", 12, 12, {t: {None: plan} for t in NANO.plans}, steps, prompts=32)
 

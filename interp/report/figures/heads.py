@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from interp.report import formats
 from interp.report.figures import style
 from interp.report.figures.plot import Attributes, Plot, plot, vertical
+from interp.report.scores import score_name
 from interp.report.sentences import bounds
-from interp.report.views import Effect, Pair, Signature, score_name
+from interp.report.views import Effect, Pair, Signature
 from interp.values import Direction, Head
 
 _EACH = 6
@@ -57,7 +58,9 @@ def _layout(rows: Mapping[Head, int], ranges: Mapping[str, list[float]]) -> Attr
     for column, name in enumerate(("Δp", *ranges)):
         low, high = (0, _WIDE) if column == 0 else (_WIDE + (column - 1) * width, _WIDE + column * width)
         domain = [low if column == 0 else low + 0.02, high]
-        axis = {"domain": domain, "nticks": 4, "zeroline": False} | ({"range": ranges[name]} if column else {})
+        axis = {"domain": domain, "nticks": 4 if column else 6, "zeroline": False} | (
+            {"range": ranges[name]} if column else {}
+        )
         layout[f"xaxis{column + 1}" if column else "xaxis"] = axis
         headings.append({
             "text": _HEADINGS.get(name, score_name(name)), "x": sum(domain) / 2, "y": 1, "xref": "paper",

@@ -9,7 +9,8 @@ import numpy as np
 from interp.report import formats
 from interp.report.figures import style
 from interp.report.figures.plot import Attributes, Plot, band, horizontal, plot
-from interp.report.views import KEY_SCORES, Pair, Training, score_name
+from interp.report.scores import KEY_SCORES, score_name
+from interp.report.views import Pair, Training
 from interp.values import Direction, Head
 
 _OF_EACH = 2

@@ -9,7 +9,8 @@ from interp.report import formats
 from interp.report.blocks import Block, Caption, Heading, Missing, Rows
 from interp.report.commands import command
 from interp.report.display import Table
-from interp.report.views import Pair, score_name
+from interp.report.scores import score_name
+from interp.report.views import Pair
 
 _READING = (
     "ρ is the rank correlation, over all heads, of |Δp| with |change of the score| between the two checkpoints. "

@@ -11,8 +11,9 @@ from interp.report.blocks import Block, Caption, Figure, Missing, Rows, Section
 from interp.report.commands import command
 from interp.report.display import Table
 from interp.report.formats import change
+from interp.report.scores import score_name
 from interp.report.sections import agreement
-from interp.report.views import Effect, Pair, Signature, score_name
+from interp.report.views import Effect, Pair, Signature
 from interp.values import Direction, Head
 
 HEADS_SHOWN = 20

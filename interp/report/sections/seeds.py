@@ -9,7 +9,8 @@ from typing import Any
 from interp.report import formats
 from interp.report.blocks import Block, Caption, Missing, OfTask, Rows, Section
 from interp.report.display import Table
-from interp.report.views import OverSeeds, View, score_name
+from interp.report.scores import score_name
+from interp.report.views import OverSeeds, View
 
 _READING = (
     "ρ: the rank correlation of |Δp| with |change of the score| over heads, its mean over seeds, and the smallest and "

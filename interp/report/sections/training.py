@@ -7,7 +7,8 @@ from interp.report.blocks import Block, Caption, Figure, Missing, Rows, Section
 from interp.report.commands import command
 from interp.report.display import Table
 from interp.report.figures.training import shown_heads
-from interp.report.views import Pair, score_name
+from interp.report.scores import score_name
+from interp.report.views import Pair
 
 _READING = (
     "The scores of the first heads by Δp at every evaluated step (thin lines: the other heads), on random words told "
