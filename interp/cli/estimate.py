@@ -31,4 +31,7 @@ def announce_download(suite: Suite, seeds: Sequence[int] | None, tasks: int, pla
             each += [f"{run.id} {in_words(bytes_)} ({in_words(size)} a checkpoint)"] if bytes_ else []
     if bound:
         shown = "; ".join(each[:4]) + (f"; and {len(each) - 4} more runs" if len(each) > 4 else "")
-        print(f"up to {in_words(bound)} to download, {in_words(free_space())} free: {shown}", file=sys.stderr)
+        print(
+            f"up to {in_words(bound)} to download (more where a task relapses), {in_words(free_space())} free: {shown}",
+            file=sys.stderr,
+        )

@@ -49,3 +49,9 @@ def test_the_most_visits_of_one_task_are_met_by_some_onset(plan: Plan, most: int
         searched(run, plan)
         worst = max(worst, len(run.asked))
     assert worst == most_visits(PYTHIA_STEPS, 1, plan) == most
+
+
+@pytest.mark.parametrize(("steps", "tasks", "most"), [(2, 4, 2), (12, 9, 12), (3, 1, 3), (5, 1, 5)])
+def test_the_most_visits_are_no_more_than_there_are_steps(steps: int, tasks: int, most: int) -> None:
+    assert most_visits(range(steps), tasks, Plan(probes=0)) == most
+    assert most_visits(range(steps), tasks, Plan(probes=9)) == min(steps, most + 9)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants, snapshot_download
 
-from interp.cli.estimate import _visits
 from interp.suites import disk, suite
 from interp.suites.disk import Disk, in_words, kept, parse_size, remove
 from interp.suites.hub import HubRun
@@ -99,12 +98,6 @@ def test_an_estimate_shrinks_with_what_is_there(hub: HubServer) -> None:
     visit(run, 0, 3)
     assert run.estimate(4) == 2 * SIZE
     assert run.estimate(100) == 3 * SIZE
-
-
-@pytest.mark.parametrize(("steps", "tasks", "visits"), [(154, 1, 10), (154, 4, 34), (2, 4, 2), (12, 9, 12)])
-def test_the_most_visits_of_a_bisection(steps: int, tasks: int, visits: int) -> None:
-    assert _visits(steps, tasks, "bisection") == visits
-    assert _visits(steps, tasks, "grid") == steps
 
 
 @pytest.mark.parametrize(
