@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -215,8 +215,8 @@ class Pair:
     recipients: tuple[Receiving, ...]
     patterns: Patterns | None
     training: Training | None
-    onsets: tuple[Mapping[str, object], ...]
-    changes: tuple[Mapping[str, object], ...]
+    onsets: tuple[Mapping[str, Any], ...]
+    changes: tuple[Mapping[str, Any], ...]
 
     @property
     def name(self) -> str:
@@ -258,7 +258,7 @@ class OverSeeds:
 
     suite: str
     task: str
-    rows: tuple[Mapping[str, object], ...]
+    rows: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True)
