@@ -6,10 +6,14 @@ TORCH ?= torch==2.13.0
 # test processes: one for each core, each with one torch thread (tests/conftest.py); JOBS=0 is this process alone
 JOBS ?= logical
 
-.PHONY: demo test check bench format clean
+.PHONY: demo example test check bench format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/interp demo
+
+# the committed report; a test compares its visible text with what the shipped suite gives
+example: $(VENV)/.installed
+	$(BIN)/python -m tests.report.example reports/example/index.html
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 4 --dist worksteal

@@ -16,7 +16,9 @@ def report(
     stores: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders that scan, patch or demo wrote their results to.", parser=given_path, metavar="STORES"
+            help="The folder that scan, patch or demo wrote to; a second one is set beside it.",
+            parser=given_path,
+            metavar="STORES",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The file to write.", parser=given_path, metavar="PATH")] = Path(
@@ -24,12 +26,19 @@ def report(
     ),
     title: Annotated[str | None, typer.Option(help="The report's title.")] = None,
 ) -> None:
-    """Write stored results as one HTML file that opens offline."""
-    from interp.store import Store
+    """Write a store's results, or two stores side by side, as one HTML file that opens offline."""
+    import shlex
 
+    from interp.store import Store
+    from interp.values import InputError
+
+    command = shlex.join(["interp", "report", *map(str, stores)])
     kept = [Store(folder) for folder in stores]
+    if len(kept) > 2:
+        raise InputError(f"{len(kept)} stores were given; a report is of one store, or sets two side by side")
     for one in kept:
         one.check_readable()
-    from interp.report import write
+    from interp.report import compare, write
 
-    print(f"wrote {write(kept, out, title, 'interp report ' + ' '.join(map(str, stores)))}")
+    written = compare(kept[0], kept[1], out, title, command) if len(kept) == 2 else write(kept[0], out, title, command)
+    print(f"wrote {written}")

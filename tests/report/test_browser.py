@@ -2,10 +2,15 @@
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+
+from interp import report
+from interp.store import Store
+from tests.report import synthetic
+from tests.report.synthetic import Plan
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -47,13 +52,15 @@ class Opened:
         return tuple(self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]"))
 
 
-def opened(browser: playwright.Browser, path: Path, anchor: str = "", **settings: object) -> Opened:
+def opened(
+    browser: playwright.Browser, path: Path, anchor: str = "", wait: str = "domcontentloaded", **settings: object
+) -> Opened:
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
     found = Opened(context.new_page())
     found.page.on("console", lambda message: found.said.append(f"{message.type}: {message.text}"))
     found.page.on("pageerror", lambda error: found.said.append(str(error)))
     found.page.on("request", lambda request: found.asked.append(request.url))
-    found.page.goto(path.as_uri() + (f"#{anchor}" if anchor else ""))
+    found.page.goto(path.as_uri() + (f"#{anchor}" if anchor else ""), wait_until=wait)
     return found
 
 
@@ -74,7 +81,8 @@ def at_string(browser: playwright.Browser, nano_page: Path) -> Iterator[Opened]:
 def test_every_figure_is_drawn_without_an_error_or_a_request(at_string: Opened, nano_page: Path):
     at_string.draw(".plot[data-name=overview]")
     figures = at_string.page.locator(f"#{STRING} .plot:visible")
-    assert figures.count() == 8  # curve, two grids, heads, two joint patches, one head's pattern at both ends
+    # curve, two grids, heads, two joint patches, recipients, one head's pattern at both ends, training
+    assert figures.count() == 10
     for name in [figures.nth(i).get_attribute("data-name") for i in range(figures.count())]:
         at_string.draw(f"#{STRING} .plot[data-name='{name}']")
         assert at_string.page.locator(f"#{STRING} .plot[data-name='{name}'] .main-svg").count() > 0
@@ -84,10 +92,15 @@ def test_every_figure_is_drawn_without_an_error_or_a_request(at_string: Opened, 
     }
 
 
-def test_figures_are_drawn_only_where_the_reader_is(report_page: Opened):
-    report_page.draw(".plot[data-name=overview]")
+def test_figures_are_drawn_when_their_run_and_task_is_opened(report_page: Opened):
+    # all of those that are open, though nobody scrolled, so that a picture of the whole page has them
+    opened_one = "[...document.querySelectorAll('.plot')].filter(e => e.offsetParent)"
+    report_page.page.wait_for_load_state("load")
+    assert report_page.page.evaluate(f"{opened_one}.every(e => e.dataset.state === 'drawn')")
+    assert (
+        report_page.page.evaluate(f"{opened_one}.length") == 12
+    )  # ten of the run and task, the brackets, and the survival curves of one task
     assert report_page.page.locator(".pair:not(.open) .plot[data-state]").count() == 0
-    assert report_page.page.locator("[data-name^=joint][data-state]").count() == 0
     paint = report_page.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     assert paint < 1500
 
@@ -104,18 +117,20 @@ def test_tabs_and_select_choose_a_run_and_a_task(report_page: Opened):
     assert page.locator(".pair:visible").count() == 12
 
 
-def test_links_lead_to_a_run_a_task_and_a_head(browser: playwright.Browser, nano_page: Path):
+def test_links_lead_to_a_run_a_task_and_a_head(at_string: Opened):
+    page = at_string.page
+    assert page.locator(".pair:visible").get_attribute("id") == STRING  # the file was opened with this anchor
     for anchor, shown in (
         ("run-nano-3l-seed2", "run-nano-3l-seed2-string"),
         ("task-ledger", "run-nano-3l-seed0-ledger"),
         (f"{STRING}-L1H2", STRING),
         (f"{STRING}-L1H2-pattern", STRING),
     ):
-        found = opened(browser, nano_page, anchor)
-        assert found.page.locator(".pair:visible").get_attribute("id") == shown
+        page.evaluate(f"location.hash = '{anchor}'")
+        page.locator(f"#{shown}").wait_for()
+        assert page.locator(".pair:visible").get_attribute("id") == shown
         if not anchor.startswith("task-"):
-            assert found.page.locator(f"#{anchor}").evaluate("e => e.getBoundingClientRect().top") < 900
-        found.page.context.close()
+            assert page.locator(f"#{anchor}").evaluate("e => e.getBoundingClientRect().top") < 900
 
 
 def test_another_heads_pattern_is_chosen_by_its_tab(at_string: Opened):
@@ -185,6 +200,51 @@ def test_without_javascript_every_run_and_table_is_shown(browser: playwright.Bro
     assert found.page.locator(".plot:visible, .chooser:visible").count() == 0
     assert found.page.locator("noscript p").is_visible()
     assert found.page.locator(f"#{STRING}-L2H1").is_visible()
+    found.page.context.close()
+
+
+def test_what_is_open_is_drawn_when_the_page_has_loaded(browser: playwright.Browser, nano_page: Path):
+    # so that `chromium --print-to-pdf` and a picture of the whole page have every figure
+    found = opened(browser, nano_page, STRING, wait="load")
+    undrawn = (
+        "[...document.querySelectorAll('.plot')].filter(e => e.offsetParent && e.dataset.state !== 'drawn').length"
+    )
+    assert found.page.evaluate(undrawn) == 0
+    found.page.context.close()
+
+
+def test_everything_shown_is_drawn_on_paper_before_printing_begins(at_string: Opened):
+    at_string.draw(f"#{STRING} .plot[data-name=training]")
+    # a browser prints when the handlers have returned: what they leave for later is not on paper
+    printed = """() => {
+        dispatchEvent(new Event('beforeprint'));
+        const shown = [...document.querySelectorAll('.plot')].filter(e => e.offsetParent);
+        return shown.map(e => [e.dataset.name, e.querySelector('.main-svg')?.getBoundingClientRect().width ?? 0]);
+    }"""
+    found = dict(at_string.page.evaluate(printed))
+    assert all(0 < width <= 660 for width in found.values())
+    # every head's patterns, not only those of the chosen one
+    assert {f"pattern-{head}-{end}" for head in ("L2H1", "L1H2") for end in ("pre", "post")} <= set(found)
+    at_string.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert at_string.page.locator(f"#{STRING} .head:visible").count() == 1
+    assert at_string.said == []
+
+
+def test_a_task_is_chosen_in_the_survival_curves(report_page: Opened):
+    report_page.page.click("[data-head=survival-ioi]")
+    report_page.draw("#survival-ioi .plot")
+    assert report_page.page.locator("#emergence .head:visible").get_attribute("id") == "survival-ioi"
+
+
+def test_two_stores_are_drawn_side_by_side(browser: playwright.Browser, nano: Store, tmp_path: Path):
+    later = Plan("emerged", 1800, ("L2H1", "L2H2"), 0.2)
+    other = synthetic.write(tmp_path / "<b>other", replace(synthetic.NANO, plans={"string": {1: later}}))
+    found = opened(browser, report.compare(nano, other, tmp_path / "c.html"), viewport={"width": 320, "height": 800})
+    for name in ("overview", "curve", "grid-denoising-change", "joint-noising"):
+        found.draw(f".plot[data-name={name}]")
+    assert "“<b>other”" in found.page.locator(".answer").text_content()
+    assert found.width() == (320, 320)
+    assert found.said == []
     found.page.context.close()
 
 
