@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from interp import markup
 from interp.values import Bracket, InputError, Status
 
 VERSION = 1
@@ -46,6 +47,12 @@ class Emergence:
     def monotone(self) -> bool:
         """Whether no evaluated step fails after one that passes."""
         return list(self.passes) == sorted(self.passes)
+
+    def _repr_html_(self) -> str:
+        between = f", between {self.bracket.pre:,} and {self.bracket.post:,}" if self.bracket else ""
+        title = f"{self.task}: {self.status}{between}"
+        rows = zip(self.steps, self.shares, self.passes, strict=True)
+        return markup.table(title, ("step", "share solved", f"≥ {self.threshold:g}"), rows)
 
 
 def search(

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
+from interp.progress import tqdm
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
