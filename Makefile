@@ -4,7 +4,7 @@ BIN = $(VENV)/bin
 # PyTorch's CPU build on a machine without a GPU: see the README
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench format docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/interp demo
@@ -13,17 +13,21 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.installed-dev
-	$(BIN)/ruff format --check interp tests
-	$(BIN)/ruff check interp tests
+	$(BIN)/ruff format --check interp tests docs analyses
+	$(BIN)/ruff check interp tests docs analyses
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks
 
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "open build/docs/index.html"
+
 format: $(VENV)/.installed-dev
-	$(BIN)/ruff format interp tests
-	$(BIN)/ruff check --fix interp tests
+	$(BIN)/ruff format interp tests docs analyses
+	$(BIN)/ruff check --fix interp tests docs analyses
 
 $(VENV)/.torch:
 	$(PYTHON) -m venv $(VENV)

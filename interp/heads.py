@@ -92,8 +92,8 @@ class HeadEffects:
         top = self.top(8)
         title = f"Patterns of {self.donor} in {self.recipient}: {len(self.p_donor)} prompts, {self.direction}"
         rows = [
-            (str(row.head), f"{row.delta_p:+.3f}", f"[{row.sim_low:+.3f}, {row.sim_high:+.3f}]")
-            for row in top.itertuples()
+            (row["head"], f"{row['delta_p']:+.3f}", f"[{row['sim_low']:+.3f}, {row['sim_high']:+.3f}]")
+            for row in top.to_dict("records")
         ]
         p = f"p(answer) {self.effects.p_recipient.mean():.3f} in the recipient, {self.p_donor.mean():.3f} in the donor"
         return markup.table(f"{title}; {p}", ("head", "Δp", "simultaneous 95 %"), rows)

@@ -17,7 +17,6 @@ from interp.tasks import prompts as make
 from interp.values import Checkpoint, PromptSet
 
 AnyTask = str | Task
-_STORE = ".interp"
 
 
 def scan(
@@ -25,7 +24,7 @@ def scan(
     tasks: AnyTask | Sequence[AnyTask] | None = None,
     *,
     seeds: Sequence[int] | None = None,
-    store: str | Path | Store = _STORE,
+    store: str | Path | Store = ".interp",
     options: Options = Options(),  # noqa: B008 - frozen
 ) -> pd.DataFrame:
     """When each task emerges in each run: one row per run and task, as `interp scan` finds them.
@@ -52,7 +51,7 @@ def patch(
     seeds: Sequence[int] | None = None,
     pre: int | None = None,
     post: int | None = None,
-    store: str | Path | Store = _STORE,
+    store: str | Path | Store = ".interp",
     options: Options = Options(),  # noqa: B008 - frozen
 ) -> pd.DataFrame:
     """Heads ranked by Δp between the ends of each task's bracket: one row per run, task, direction and head.
@@ -74,7 +73,7 @@ def recipients(
     seeds: Sequence[int] | None = None,
     pre: int | None = None,
     post: int | None = None,
-    store: str | Path | Store = _STORE,
+    store: str | Path | Store = ".interp",
     options: Options = Options(),  # noqa: B008 - frozen
 ) -> pd.DataFrame:
     """Δp of the first-ranked heads by the recipient's step, the donor fixed: where does the pattern begin to work?
@@ -89,7 +88,7 @@ def recipients(
 
 
 def write_report(
-    store: str | Path | Store | Sequence[str | Path | Store] = _STORE,
+    store: str | Path | Store | Sequence[str | Path | Store] = ".interp",
     out: str | Path = "reports/report.html",
     title: str | None = None,
 ) -> Path:
