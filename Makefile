@@ -13,8 +13,8 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.installed-dev
-	$(BIN)/ruff format --check interp tests docs analyses
-	$(BIN)/ruff check interp tests docs analyses
+	$(BIN)/ruff format --check interp tests docs/conf.py analyses
+	$(BIN)/ruff check interp tests docs/conf.py analyses
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
@@ -26,8 +26,8 @@ docs: $(VENV)/.installed-dev
 	@echo "open build/docs/index.html"
 
 format: $(VENV)/.installed-dev
-	$(BIN)/ruff format interp tests docs analyses
-	$(BIN)/ruff check --fix interp tests docs analyses
+	$(BIN)/ruff format interp tests docs/conf.py analyses
+	$(BIN)/ruff check --fix interp tests docs/conf.py analyses
 
 $(VENV)/.torch:
 	$(PYTHON) -m venv $(VENV)

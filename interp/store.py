@@ -20,7 +20,7 @@ from interp.values import InputError
 
 _FACTS = b"interp.facts"
 # the facts that tell stored tables of one kind apart
-_APART = ("suite", "seed", "task", "role", "step", "pre", "post")
+_APART = ("suite", "seed", "task", "role", "step", "pre", "post", "prompts")
 
 
 def content_key(made_from: Mapping[str, Any]) -> str:
