@@ -9,13 +9,19 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from interp.comparison import Agreement
-from interp.emergence import Emergence
+from interp.emergence import Crossing, Emergence
 from interp.ranking import HeadSet, Interval, Ranking
 from interp.signatures import SCORES, Signatures, label
 from interp.tasks import TaskTokenizer
 from interp.values import Direction, Head, PromptSet
 
 Grid = Float[np.ndarray, "layer head"]
+
+_EMERGENCE = (
+    dict.fromkeys(("pre", "post", "lasting_pre", "lasting_post", "unprobed_from", "unprobed_to"), "Int64")
+    | dict.fromkeys(("neighbours", "lasting_neighbours"), "boolean")
+    | dict.fromkeys(("share_pre", "share_post", "p_pre", "p_post"), "float64")
+)
 
 
 def prompt_rows(prompts: PromptSet, tokenizer: TaskTokenizer) -> pd.DataFrame:
@@ -40,26 +46,38 @@ def emergence_rows(found: Mapping[str, Emergence], ps: Mapping[str, Mapping[int,
     """Table `emergence`; `ps[task][step]` is the mean p(answer) on the search prompts."""
     rows = []
     for task, result in found.items():
-        bracket = result.bracket
+        bracket, unprobed = result.first.bracket, result.unprobed
         share = dict(zip(result.steps, result.shares, strict=True))
-        ends = {} if bracket is None else {"pre": bracket.pre, "post": bracket.post}
+        ends = {"pre": None, "post": None} if bracket is None else {"pre": bracket.pre, "post": bracket.post}
         rows.append(
-            {"task": task, "status": str(result.status), "pre": pd.NA, "post": pd.NA}
-            | ends
-            | {f"share_{end}": share[step] for end, step in ends.items()}
-            | {f"p_{end}": ps[task][step] for end, step in ends.items()}
+            {"task": task}
+            | _crossing_cells(result, result.first, "")
+            | _crossing_cells(result, result.lasting, "lasting_")
+            | {f"share_{end}": None if step is None else share[step] for end, step in ends.items()}
+            | {f"p_{end}": None if step is None else ps[task][step] for end, step in ends.items()}
             | {
                 "threshold": result.threshold,
                 "monotone": result.monotone,
+                "probes": len(result.probes),
+                "unprobed": 0 if unprobed is None else unprobed.checkpoints,
+                "unprobed_from": None if unprobed is None else unprobed.after,
+                "unprobed_to": None if unprobed is None else unprobed.before,
                 "steps": list(result.steps),
                 "shares": list(result.shares),
                 "ps": [ps[task][step] for step in result.steps],
             }
         )
-    columns = ["task", "status", "pre", "post", "share_pre", "share_post", "p_pre", "p_post"]
-    frame = pd.DataFrame(rows).reindex(columns=[*columns, "threshold", "monotone", "steps", "shares", "ps"])
-    numbers = dict.fromkeys(columns[4:], "float64") | {"pre": "Int64", "post": "Int64"}
-    return frame.astype(numbers)
+    return pd.DataFrame(rows).astype(_EMERGENCE)
+
+
+def _crossing_cells(result: Emergence, crossing: Crossing, prefix: str) -> dict[str, object]:
+    bracket = crossing.bracket
+    return {
+        f"{prefix}status": str(crossing.status),
+        f"{prefix}pre": None if bracket is None else bracket.pre,
+        f"{prefix}post": None if bracket is None else bracket.post,
+        f"{prefix}neighbours": None if bracket is None else result.neighbours(bracket),
+    }
 
 
 def effect_rows(

@@ -23,6 +23,8 @@ from interp.values import Bracket, Head, InputError
 
 # heads whose patterns are kept for the report, of each direction
 _SHOWN = 2
+# columns of table `emergence` that hold a bracket
+_BRACKETS = {"first": ("pre", "post"), "lasting": ("lasting_pre", "lasting_post")}
 # heads followed over the steps of the recipient
 _FOLLOWED = 4
 
@@ -47,17 +49,19 @@ def scan(
 def scan_run(bench: Bench) -> pd.DataFrame:
     """Emergence of every task of one run; all tasks share every checkpoint visited.
 
-    Column `suspect` says what makes claims about the run doubtful (empty: nothing known).
+    Column `prompts` is the number of search prompts; `suspect` says what makes claims about the run doubtful (empty:
+    nothing known).
     """
     thresholds = {task: asked.search.threshold for task, asked in bench.asked.items()}
     found = search_run(bench, thresholds)
-    run, known = bench.run, bench.run.known
+    run, known, plan = bench.run, bench.run.known, bench.options.plan
     visited = {step: known[step] for step in sorted(found.seen)}
     made_from = {
         "stage": ["emergence", emergence.VERSION, evaluation.VERSION],
         **of_run(run.id), **bench.forward, "weights": list(visited.values()), "steps": list(visited),
         "tasks": [of_prompts(asked.search) | {"threshold": asked.search.threshold} for asked in bench.asked.values()],
-        "search": bench.options.search, "tokenizer": bench.known.sha256, "searched": list(found.steps),
+        "search": plan.how, "resolution": plan.resolution, "max_probes": plan.probes,
+        "tokenizer": bench.known.sha256, "searched": list(found.steps),
     }  # fmt: skip
     more = {
         "equal": equal_steps(known), "missing": run.missing, "identified": len(known), "suspect": suspicions(run),
@@ -69,7 +73,8 @@ def scan_run(bench: Bench) -> pd.DataFrame:
     )
     for asked in bench.asked.values():
         keep_prompts(bench, asked.search)
-    return _of_run(run, rows).assign(suspect="; ".join(suspicions(run)))
+    prompts = [len(bench.asked[task].search) for task in rows["task"]]
+    return _of_run(run, rows).assign(prompts=prompts, suspect="; ".join(suspicions(run)))
 
 
 def patch(
@@ -107,8 +112,9 @@ def _brackets(bench: Bench, pre: int | None, post: int | None) -> list[tuple[str
         if bench.run.at(pre).weights == bench.run.at(post).weights:
             raise InputError(f"{bench.run.id}: steps {pre} and {post} have equal weights; there is nothing to patch")
         return [(task, Bracket(pre, post)) for task in bench.asked]
-    rows = scan_run(bench).dropna(subset=["pre"])
-    return [(row.task, Bracket(int(row.pre), int(row.post))) for row in rows.itertuples()]  # pyright: ignore
+    before, after = _BRACKETS[bench.options.bracket]
+    rows = scan_run(bench).dropna(subset=[before]).to_dict("records")
+    return [(str(row["task"]), Bracket(int(row[before]), int(row[after]))) for row in rows]
 
 
 def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:

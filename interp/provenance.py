@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, get_args
 
-from interp.emergence import Search
+from interp.emergence import Plan, Search, Which
 from interp.values import Checkpoint, InputError, PromptSet, RunId
 
 _PACKAGES = ("interp", "torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
@@ -21,7 +21,8 @@ _PACKAGES = ("interp", "torch", "transformers", "tokenizers", "numpy", "scipy", 
 class Options:
     """Settings that results depend on; all of them are part of a result's key where it depends on them.
 
-    `memory`, in bytes, bounds the passes of patching and changes no result: it is in no key.
+    `search`, `resolution` and `probes` are a `Plan`; `bracket` is the one that is patched. `memory`, in bytes, bounds
+    the passes of patching and changes no result: it is in no key.
     """
 
     prompts: int = 64
@@ -29,18 +30,27 @@ class Options:
     dtype: str = "float32"
     device: str = "cpu"
     search: Search = "bisection"
+    resolution: float = Plan.resolution
+    probes: int = Plan.probes
+    bracket: Which = "first"
     resamples: int = 2000
     draws: int = 20
     memory: int = 2**30
 
     def __post_init__(self) -> None:
-        if self.search not in ("bisection", "grid"):
-            raise InputError(f"'{self.search}' is not a way to search; known: bisection, grid")
+        _ = self.plan  # which refuses what is no plan
+        if self.bracket not in get_args(Which):
+            raise InputError(f"'{self.bracket}' is no bracket; known: {', '.join(get_args(Which))}")
         for name in ("prompts", "resamples", "draws", "memory"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; needed: 1 or more")
         if self.prompts > 10_000:
             raise InputError(f"{self.prompts} prompts were asked for; at most 10,000 can be")
+
+    @property
+    def plan(self) -> Plan:
+        """How a run is searched."""
+        return Plan(self.search, self.resolution, self.probes)
 
     @property
     def forward(self) -> dict[str, Any]:

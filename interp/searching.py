@@ -47,7 +47,7 @@ def search_run(bench: Bench, thresholds: Mapping[str, float]) -> Searched:
             )
         visit = _Visit(bench, steps, thresholds, seen, shares)
         try:
-            found = emergence.search(steps, visit, thresholds, bench.options.search)
+            found = emergence.search(steps, visit, thresholds, bench.options.plan)
         except MissingError:
             continue  # the run knows it as a hole now
         if ladder.steps() == steps:
@@ -69,11 +69,11 @@ class _Visit:
         if step not in self.shares:
             checkpoint, run = self.bench.run.at(step), self.bench.run
             asked = self.bench.asked.items()
-            how = self.bench.options.search
 
             def meanwhile() -> None:
-                here = {one: share for one, share in self.shares.items() if one in self.steps}
-                run.prefetch(emergence.upcoming(self.steps, here, step, self.thresholds, how))
+                run.prefetch(
+                    emergence.upcoming(self.steps, self.shares, step, self.thresholds, self.bench.options.plan)
+                )
 
             self.seen[step] = {task: evaluate(self.bench, checkpoint, one.search, meanwhile) for task, one in asked}
             found = self.seen[step].items()

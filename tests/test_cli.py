@@ -111,6 +111,8 @@ def test_one_end_alone_is_refused(here: Path, planted: PlantedRun) -> None:
     ("option", "value", "said"),
     [
         ("--prompts", "0", "prompts is 0; needed: 1 or more"),
+        ("--resolution", "0.5", "the resolution is 0.5; needed: a factor of 1 or more, such as 1.25"),
+        ("--probes", "-1", "probes is -1; needed: 0 or more"),
         ("--dtype", "float31", "'float31' is not a dtype interp computes in; did you mean float32"),
         ("--device", "abacus", "the device 'abacus' cannot be used here"),
     ],
@@ -204,6 +206,13 @@ def test_a_process_says_it_on_stderr_and_ends_with_2(here: Path, planted: Plante
     assert err == "error: 'binary' is not a way to search; known: bisection, grid\n"
 
 
+def test_a_bracket_that_is_none_is_refused(here: Path, planted: PlantedRun) -> None:
+    process = in_a_process("patch", planted.folder, "-t", planted.task, "--bracket", "last", cwd=here)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert err == "error: 'last' is no bracket; known: first, lasting\n"
+
+
 @pytest.mark.parametrize(
     "arguments", [("scan",), ("scan", "x", "--nonsense"), ("nonsense",), ("patch", "x", "--pre", "a")]
 )
@@ -229,6 +238,8 @@ def test_scan_prints_the_planted_bracket_as_json(here: Path, planted: PlantedRun
     assert row["bracket"] == [32, 64]
     assert row["solved"][0] < row["threshold"] == 0.75 <= row["solved"][1]
     assert len(row["steps"]) == len(row["solved_at_steps"])
+    assert (row["lasting_status"], row["lasting_bracket"], row["neighbours"]) == ("emerged", [32, 64], True)
+    assert (row["unprobed"], row["unprobed_between"]) == (0, None)
 
 
 def test_scan_prints_null_where_there_is_no_bracket(here: Path, tmp_path: Path) -> None:
@@ -264,8 +275,9 @@ def test_two_stores_give_the_same_json_byte_for_byte(here: Path, planted: Plante
 
 def test_tables_name_the_bracket_and_the_head(here: Path, planted: PlantedRun) -> None:
     scan = interp("scan", planted.folder, "-t", planted.task).stdout.splitlines()
-    assert len(scan) == 2
-    assert "32 … 64" in scan[1]
+    assert scan[0].split()[3:7] == ["fails", "at", "passes", "at"]
+    assert scan[2].split()[:5] == ["planted/seed0", "before_last", "emerged", "32", "64"]
+    assert scan[4] == "planted/seed0: every distinct checkpoint was evaluated, so all of this is certain"
     patch = interp("patch", planted.folder, "-t", planted.task).stdout.splitlines()
     assert len(patch) == 1 + 2 * 3  # three heads of each direction
     assert [str(HEAD) in line for line in patch] == [False, True, False, False, True, False, False]

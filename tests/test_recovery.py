@@ -1,7 +1,7 @@
 """The planted run through the whole pipeline: what was planted is what is found."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,9 @@ from interp.store import Result, Store
 from interp.suites import Suite
 from interp.tasks import Form, Task, parse
 from interp.values import InputError
-from tests.planted import HEAD, HEADS, LAYERS, STEPS, PlantedRun, expected_previous_token, plant
+from tests.planted import HEAD, HEADS, LAYERS, STEPS, PlantedRun, expected_previous_token, plant, write_step
 
-BISECTION, GRID = Options(), Options(search="grid")
+BISECTION, GRID = Options(probes=0), Options(search="grid")
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,36 @@ def test_the_scan_returns_the_planted_step(planted: PlantedRun, tmp_path: Path, 
     assert row["share_pre"] < 0.75 <= row["share_post"]
     assert row["p_pre"] < 0.3 < 0.9 < row["p_post"]
     assert row["monotone"]
-    # 12 steps: both ends and log2(11) rounded up, or all
+    # 12 steps, powers of two: both ends and log2(11) rounded up, or all
     assert len(row["steps"]) == len(list(Store(tmp_path).results("evaluations")))
     assert len(row["steps"]) == len(STEPS) if options is GRID else len(row["steps"]) <= 2 + 4
     passing = [step for step, share in zip(row["steps"], row["shares"], strict=True) if share >= 0.75]
     assert passing == [step for step in row["steps"] if step >= planted.planted_at]
+
+
+def test_a_planted_relapse_is_found_and_either_bracket_can_be_patched(own: PlantedRun, tmp_path: Path) -> None:
+    shutil.rmtree(step_folder(own, 512))
+    write_step(step_folder(own, 512), 512, on=False)
+    row = scanned(own, tmp_path / "store", Options())
+    assert (row["status"], row["pre"], row["post"]) == ("emerged", 32, 64)
+    assert (row["lasting_status"], row["lasting_pre"], row["lasting_post"]) == ("emerged", 512, 1024)
+    assert not row["monotone"]
+    few = Options(prompts=8, resamples=50, draws=2)
+    for bracket, ends in (("first", [32, 64]), ("lasting", [512, 1024])):
+        tasks, store = [parse(str(own.task))], Store(tmp_path / bracket)
+        heads = pipeline.patch(interp.suite(own.folder), tasks, store, options=replace(few, bracket=bracket))
+        first = heads[heads["rank"] == 1].iloc[0]
+        assert first[["pre", "post", "layer", "head"]].tolist() == [*ends, HEAD.layer, HEAD.head]
+
+
+def test_a_resolution_is_kept_apart_in_the_store(planted: PlantedRun, tmp_path: Path) -> None:
+    rough = scanned(planted, tmp_path, Options(resolution=4.0, probes=0))
+    assert rough["pre"] <= 32 < 64 <= rough["post"] <= 4 * rough["pre"]
+    assert not rough["neighbours"]
+    assert rough["unprobed"] > 0
+    assert scanned(planted, tmp_path, Options())["post"] == 64
+    facts = [(one.facts["resolution"], one.facts["max_probes"]) for one in Store(tmp_path).results("emergence")]
+    assert sorted(facts) == [(1.0, 6), (4.0, 0)]
 
 
 @pytest.mark.parametrize("step", [1, 1024])

@@ -13,7 +13,7 @@ from IPython.utils.capture import capture_output
 import interp
 from interp import markup
 from interp.emergence import Emergence
-from interp.values import Bracket, Checkpoint, InputError, Prompt, PromptSet, RunId
+from interp.values import Checkpoint, InputError, Prompt, PromptSet, RunId
 
 HOSTILE = "<script>alert('x')</script>"
 
@@ -76,8 +76,8 @@ def test_prompts_show_text_ids_and_answer_escaped() -> None:
 
 
 def test_an_emergence_shows_its_bracket_and_shares() -> None:
-    html = shown(Emergence("ioi", 0.75, (0, 64, 1024), (0.0, 0.5, 1.0), Bracket(64, 1024)))
-    assert "ioi: emerged, between 64 and 1,024" in html
+    html = shown(Emergence("ioi", 0.75, (0, 64, 1024), (0, 64, 1024), (0.0, 0.5, 1.0)))
+    assert "ioi: first emerged between 64 and 1,024; lasting emerged between 64 and 1,024" in html
     assert [html.count(word) for word in (">no<", ">yes<", "0.500")] == [2, 1, 1]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from interp.cli.answering import answering
+from interp.cli.emerged import print_emergence
 from interp.cli.options import Seeds, StoreFolder, chosen_seeds, chosen_tasks
 
 TASKS = ["string", "named_item", "counting", "ioi"]
@@ -35,7 +36,9 @@ def demo(
     torch.set_num_threads(1)  # models this small only lose time to a second thread, most of all on a busy machine
     kept, tasks, chosen = Store(store), chosen_tasks(task or TASKS), chosen_seeds(seeds)
     options = Options(draws=5)  # fewer random controls than `interp patch` draws: a first look must not take minutes
-    pipeline.scan(find(suite), tasks, kept, chosen, options)
+    scanned = pipeline.scan(find(suite), tasks, kept, chosen, options)
     pipeline.patch(find(suite), tasks, kept, chosen, options)
+    print_emergence(scanned)
+    print()
     print(text_tables(kept))
     print(f"wrote {write(kept, out, command='interp demo')}")

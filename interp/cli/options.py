@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from interp.emergence import Plan
 from interp.values import InputError, parse_seeds
 
 if TYPE_CHECKING:
@@ -34,12 +35,21 @@ Dtype = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.
 Device = Annotated[str, typer.Option(help="cpu, or a device torch knows such as cuda (not tested by this project).")]
 Memory = Annotated[str, typer.Option(help="The most that patching may hold, such as 512MB; changes no result.")]
 Search = Annotated[str, typer.Option(help="bisection, or grid: every checkpoint is evaluated.")]
+Resolution = Annotated[
+    float,
+    typer.Option(help="Bisection stops where a bracket's ends are within this factor. Default: at neighbours."),
+]
+Probes = Annotated[
+    int, typer.Option(help="Evaluations of each run that look for earlier passes and later failures after bisection.")
+]
+WhichBracket = Annotated[str, typer.Option("--bracket", help="first (known pass) or lasting: which one is patched.")]
 DiskBudget = Annotated[
     str | None,
     typer.Option("--disk-budget", help="The most that downloaded checkpoints may take on disk, such as 20GB."),
 ]
 
 DEFAULT_STORE = Path(".interp")
+NEIGHBOURS, PROBES = Plan.resolution, Plan.probes
 
 
 def chosen_seeds(text: str | None) -> tuple[int, ...] | None:
@@ -83,9 +93,13 @@ def byte_count(text: str) -> int:
     return int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
 
 
-def settings(prompts: int, bos: bool, dtype: str, device: str, search: str, memory: str = "1GB") -> Options:
+def settings(
+    prompts: int, bos: bool, dtype: str, device: str, search: str, resolution: float, probes: int,
+    memory: str = "1GB", bracket: str = "first",
+) -> Options:  # fmt: skip
     """The options that results depend on."""
     from interp.provenance import Options
 
-    found: Any = {"prompts": prompts, "bos": bos, "dtype": dtype, "device": device, "search": search}
+    found: Any = {"prompts": prompts, "bos": bos, "dtype": dtype, "device": device}
+    found |= {"search": search, "resolution": resolution, "probes": probes, "bracket": bracket}
     return Options(**found, memory=byte_count(memory))

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
     """Rows as one JSON list; what is unknown (NaN, NA) is null."""
-    print(
-        json.dumps([{key: _plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False)
-    )
+    print(json.dumps([{key: plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False))
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
@@ -34,11 +32,14 @@ def scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What `scan --json` prints of each run and task."""
     return [
         {
-            "run": _run(row), "seed": row["seed"], "task": row["task"], "status": row["status"],
+            "run": run_name(row), "seed": row["seed"], "task": row["task"], "status": row["status"],
             "bracket": _pair(row, "pre", "post"), "p": _pair(row, "p_pre", "p_post"),
             "solved": _pair(row, "share_pre", "share_post"), "threshold": row["threshold"],
-            "monotone": row["monotone"], "steps": list(row["steps"]), "solved_at_steps": list(row["shares"]),
-            "suspect": row.get("suspect", ""),
+            "lasting_status": row["lasting_status"], "lasting_bracket": _pair(row, "lasting_pre", "lasting_post"),
+            "monotone": row["monotone"], "neighbours": row["neighbours"],
+            "lasting_neighbours": row["lasting_neighbours"], "probes": row["probes"], "unprobed": row["unprobed"],
+            "unprobed_between": _pair(row, "unprobed_from", "unprobed_to"), "steps": list(row["steps"]),
+            "solved_at_steps": list(row["shares"]), "suspect": row.get("suspect", ""),
         }
         for row in frame.to_dict("records")
     ]  # fmt: skip
@@ -49,7 +50,7 @@ def patch_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     scores = [name for name in frame if str(name).endswith(("_pre", "_post")) and name != "label_pre"]
     return [
         {
-            "run": _run(row), "seed": row["seed"], "task": row["task"], "bracket": [row["pre"], row["post"]],
+            "run": run_name(row), "seed": row["seed"], "task": row["task"], "bracket": [row["pre"], row["post"]],
             "direction": row["direction"], "head": f"L{row['layer']}H{row['head']}",
             "delta_p": row["delta_p"], "interval": [row["low"], row["high"]], "rank": row["rank"],
             "causal": row["causal"], "simultaneous": [row["sim_low"], row["sim_high"]],
@@ -66,22 +67,12 @@ def recipient_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What `patch --recipients` prints of each run, task, step and head."""
     return [
         {
-            "run": _run(row), "seed": row["seed"], "task": row["task"], "donor": row["post"], "recipient": row["step"],
-            "head": row["head"], "delta_p": row["delta_p"], "interval": [row["low"], row["high"]],
-            "p_recipient": row["p_recipient"],
+            "run": run_name(row), "seed": row["seed"], "task": row["task"],
+            "donor": row["post"], "recipient": row["step"], "head": row["head"], "delta_p": row["delta_p"],
+            "interval": [row["low"], row["high"]], "p_recipient": row["p_recipient"],
         }
         for row in frame.to_dict("records")
     ]  # fmt: skip
-
-
-def short_scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """What `scan` prints of each run and task."""
-    keep = ("run", "task", "status", "bracket", "solved", "p", "monotone")
-    rows = [{name: row[name] for name in keep} for row in scan_rows(frame)]
-    return [
-        row | {"steps evaluated": len(full["steps"]), "suspect": bool(full["suspect"])}
-        for row, full in zip(rows, scan_rows(frame), strict=True)
-    ]
 
 
 def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
@@ -90,30 +81,32 @@ def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
     return [{name: row[name] for name in keep} for row in patch_rows(frame) if row["rank"] <= top]
 
 
-def _run(row: Mapping[str, Any]) -> str:
+def run_name(row: Mapping[str, Any]) -> str:
+    """A row's run as it is written."""
     from interp.values import RunId
 
-    return str(RunId(row["suite"], _plain(row["seed"])))
+    return str(RunId(row["suite"], plain(row["seed"])))
 
 
 def _pair(row: Mapping[str, Any], first: str, second: str) -> list[Any] | None:
-    pair = [_plain(row[first]), _plain(row[second])]
+    pair = [plain(row[first]), plain(row[second])]
     return None if None in pair else pair
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A cell or row as plain Python values; what is unknown (NaN, NA) is `None`."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "item"):
-        value = value.item()
+        return [plain(inner) for inner in value]
     unknown = value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
     return None if unknown else value
 
 
 def _shown(value: Any) -> str:
-    value = _plain(value)
+    value = plain(value)
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -7,21 +7,27 @@ from typing import Annotated
 import typer
 
 from interp.cli.answering import answering
+from interp.cli.emerged import print_emergence, warn_of_few_prompts
 from interp.cli.estimate import announce_download
 from interp.cli.options import (
     DEFAULT_STORE,
+    NEIGHBOURS,
+    PROBES,
     Bos,
     Device,
     DiskBudget,
     Dtype,
     Json,
     Memory,
+    Probes,
     Prompts,
+    Resolution,
     Search,
     Seeds,
     StoreFolder,
     SuiteName,
     TaskNames,
+    WhichBracket,
     chosen_budget,
     chosen_seeds,
     chosen_steps,
@@ -35,7 +41,6 @@ from interp.cli.text import (
     recipient_rows,
     scan_rows,
     short_patch_rows,
-    short_scan_rows,
 )
 
 
@@ -45,6 +50,8 @@ def scan(
     task: TaskNames = None,
     seeds: Seeds = None,
     search: Search = "bisection",
+    resolution: Resolution = NEIGHBOURS,
+    probes: Probes = PROBES,
     prompts: Prompts = 64,
     bos: Bos = True,
     dtype: Dtype = "float32",
@@ -58,14 +65,15 @@ def scan(
     from interp.store import Store
     from interp.suites import suite as find
 
-    options = settings(prompts, bos, dtype, device, search)
+    options = settings(prompts, bos, dtype, device, search, resolution, probes)
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
-    announce_download(where, chosen, len(tasks), search)
+    announce_download(where, chosen, len(tasks), options.plan)
     found = pipeline.scan(where, tasks, Store(store), chosen, options)
     if json:
         print_json(scan_rows(found))
     else:
-        print_table(short_scan_rows(found), "there was nothing to scan")
+        print_emergence(found)
+    warn_of_few_prompts(found)
 
 
 @answering
@@ -75,11 +83,14 @@ def patch(
     seeds: Seeds = None,
     pre: Annotated[int | None, typer.Option(help="The earlier step, in place of the bracket's.")] = None,
     post: Annotated[int | None, typer.Option(help="The later step, in place of the bracket's.")] = None,
+    bracket: WhichBracket = "first",
     recipients: Annotated[
         str | None,
         typer.Option(help="Steps such as 0,64,256, or all: Δp of the top heads by the recipient's step instead."),
     ] = None,
     search: Search = "bisection",
+    resolution: Resolution = NEIGHBOURS,
+    probes: Probes = PROBES,
     prompts: Prompts = 64,
     bos: Bos = True,
     dtype: Dtype = "float32",
@@ -94,9 +105,9 @@ def patch(
     from interp.store import Store
     from interp.suites import suite as find
 
-    options = settings(prompts, bos, dtype, device, search, memory)
+    options = settings(prompts, bos, dtype, device, search, resolution, probes, memory, bracket)
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
-    announce_download(where, chosen, len(tasks), search)
+    announce_download(where, chosen, len(tasks), options.plan)
     if recipients is not None:
         found = pipeline.recipients(where, tasks, Store(store), chosen_steps(recipients), chosen, options, pre, post)
         rows = recipient_rows(found)

@@ -1,4 +1,4 @@
-"""Store → one HTML file, and the plain tables that a terminal shows."""
+"""Store → one HTML file, and the plain tables that a terminal shows of heads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, 
 
 
 def text_tables(store: Store) -> str:
-    """The emergence table, and the first five heads of each run, task and direction with their signatures.
+    """The first five heads of each run, task and direction with their signatures.
 
     Raises:
         InputError: the store holds no results.

@@ -157,7 +157,7 @@ def _anchor(run: RunId, task: str, taken: set[str]) -> str:
 def _outcome(row: Mapping[str, Any]) -> Outcome:
     known = not (pd.isna(row["pre"]) or pd.isna(row["post"]))
     return Outcome(
-        status=Status(row["status"]),
+        status=Status.LOST if row.get("lasting_status") == "lost" else Status(row["status"]),
         bracket=Bracket(int(row["pre"]), int(row["post"])) if known else None,
         share=(float(row["share_pre"]), float(row["share_post"])),
         p=(float(row["p_pre"]), float(row["p_post"])),

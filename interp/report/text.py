@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from interp.report import display, formats, head_tables
+from interp.report import formats, head_tables
 from interp.report.display import Table
 from interp.report.views import Pair, View
 from interp.values import Direction
@@ -14,14 +14,8 @@ TOP = 5
 
 
 def render(view: View) -> str:
-    """The emergence table, then the first heads of each direction for every run and task."""
-    blocks = []
-    outcomes = display.outcomes(view.pairs)
-    if outcomes.rows:
-        blocks.append("Emergence\n" + aligned(outcomes))
-    else:
-        blocks.append("Emergence: no scan is stored.")
-    blocks += [block for pair in view.pairs for block in _heads(pair)]
+    """The first heads of each direction for every run and task."""
+    blocks = [block for pair in view.pairs for block in _heads(pair)]
     if not any(pair.ranking for pair in view.pairs):
         blocks.append("Heads: no effects are stored.")
     return "\n\n".join(blocks) + "\n"

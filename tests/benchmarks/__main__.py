@@ -1,8 +1,9 @@
 """`make bench`: every benchmark, each printing its ratios against the named rival in the same run."""
 
-from tests.benchmarks import loading, patching, plots
+from tests.benchmarks import loading, patching, plots, search
 
 if __name__ == "__main__":
     patching.main()
     plots.main()
     loading.main()
+    search.main()

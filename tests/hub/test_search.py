@@ -21,7 +21,8 @@ from tests.hub.repositories import planted_repository
 from tests.hub.server import HubServer, Repository
 from tests.planted import STEPS, PlantedRun
 
-FEW = Options(prompts=8, resamples=50, draws=2)
+FEW = Options(prompts=8, resamples=50, draws=2, probes=0)
+PROBED = Options(prompts=8, resamples=50, draws=2, probes=6)
 
 
 @pytest.fixture
@@ -29,8 +30,8 @@ def repository(hub: HubServer, planted: PlantedRun) -> Repository:
     return planted_repository(hub, planted.folder)
 
 
-def scan(planted: PlantedRun, store: Path, budget: int | None = None) -> dict:
-    rows = pipeline.scan(suite("hf:lab/planted", budget), [parse(str(planted.task))], Store(store), options=FEW)
+def scan(planted: PlantedRun, store: Path, budget: int | None = None, options: Options = FEW) -> dict:
+    rows = pipeline.scan(suite("hf:lab/planted", budget), [parse(str(planted.task))], Store(store), options=options)
     return rows.to_dict("records")[0]
 
 
@@ -81,6 +82,23 @@ def test_holes_are_stepped_around(
     assert row["pre"] == max(step for step in there if step < 64)
     assert row["post"] == min(step for step in there if step >= 64)
     assert hole not in row["steps"]
+
+
+def test_probes_step_around_holes_and_equal_steps_and_find_the_same_again(
+    hub: HubServer, repository: Repository, planted: PlantedRun, tmp_path: Path
+) -> None:
+    repository.commit("step2", {"README.md": b"the weights are lost"})
+    repository.commit("step256", {"README.md": b"the weights are lost"})
+    serve(repository, "step16", "step8")
+    serve(repository, "step512", "step128")
+    row = scan(planted, tmp_path / "store", options=PROBED)
+    assert (row["pre"], row["post"], row["lasting_pre"], row["lasting_post"]) == (32, 64, 32, 64)
+    # every distinct checkpoint: one of each two equal ones, and no hole
+    assert len(row["steps"]) == 8
+    assert not {2, 256} & set(row["steps"])
+    assert (row["unprobed"], bool(row["neighbours"])) == (0, True)
+    again = scan(planted, tmp_path / "store", options=PROBED)
+    pd.testing.assert_series_equal(pd.Series(row), pd.Series(again))
 
 
 def test_equal_early_steps_count_as_one(

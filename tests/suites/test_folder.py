@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interp import suites
-from interp.emergence import Search, search
+from interp.emergence import Crossing, Plan, Search, search
 from interp.suites import Run, suite
 from interp.suites.integrity import distinct_steps, equal_steps
 from interp.values import Bracket, InputError, RunId, Status
@@ -310,8 +310,8 @@ def test_late_weights_under_early_branches_give_no_early_emergence(how: Search, 
     # a suite once served one set of late weights under 86 of its 154 branches, step 0 among them (FAULTS 1)
     foreign = {0, *random.Random(seed).sample([s for s in PYTHIA_STEPS[1:] if s not in (2000, 3000)], 85)}
     held = {step: "of 143000" if step in foreign else f"of {step}" for step in PYTHIA_STEPS}
-    found = search(distinct_steps(held), shares_of(held), {"t": 0.75}, how)["t"]
-    assert (found.status, found.bracket) == (Status.EMERGED, Bracket(2000, 3000))
+    found = search(distinct_steps(held), shares_of(held), {"t": 0.75}, Plan(how))["t"]
+    assert found.first == found.lasting == Crossing(Status.EMERGED, Bracket(2000, 3000))
     assert equal_steps(held) == (tuple(sorted(foreign | {143_000})),)
 
 
@@ -329,4 +329,4 @@ def test_a_hole_moves_a_bracket_to_the_nearest_steps_that_exist() -> None:
     # FAULTS 3: a branch without weights
     held = {step: f"of {step}" for step in PYTHIA_STEPS if step != 3000}
     found = search(distinct_steps(held), shares_of(held), {"t": 0.75})["t"]
-    assert found.bracket == Bracket(2000, 4000)
+    assert found.first.bracket == Bracket(2000, 4000)
