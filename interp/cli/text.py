@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Rows as one JSON list; what is unknown (NaN, NA) is null."""
-    print(json.dumps([{key: plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False))
+def print_json(rows: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> None:
+    """Rows as one JSON list, or named lists of rows as one object; what is unknown (NaN, NA) is null."""
+    print(json.dumps(plain(rows if isinstance(rows, Mapping) else list(rows)), indent=1, ensure_ascii=False))
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
@@ -82,7 +82,7 @@ def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
 
 
 def run_name(row: Mapping[str, Any]) -> str:
-    """A row's run as it is written."""
+    """The run that a row with `suite` and `seed` is of."""
     from interp.values import RunId
 
     return str(RunId(row["suite"], plain(row["seed"])))
