@@ -34,11 +34,11 @@ def controls(ends: Ends, effects: pd.DataFrame) -> pd.DataFrame:
         if direction is Direction.DENOISING:
             others = []
         heads = [*candidates, *others] if candidates else []
+        chosen = [Head(*pair) for pair in heads]
         draws: list[Float[np.ndarray, "_head"]] = []
         for draw in range(ends.bench.options.draws if heads else 0):
-            given = patching.permuted(ends.read(donor), seed=draw)
+            given = patching.permuted(ends.read(donor), draw, chosen)
             model = ends.bench.loader(ends.at[recipient])
-            chosen = [Head(*pair) for pair in heads]
             one = patching.of_heads(model, ends.asked, given, chosen, memory=ends.bench.options.memory)
             draws.append(one.delta_p.mean(0))
         by_head = {pair: np.array([draw[i] for draw in draws]) for i, pair in enumerate(heads)}
@@ -121,10 +121,12 @@ def _measured(
 ) -> list[Float[np.ndarray, "_prompt"]]:
     """Δp of each set on some prompts, each set with the patterns that its name says; NaN where there are none."""
     asked = ends.asked.some(places.tolist())
-    given = patching.patterns(ends.bench.loader(ends.at[donor]), asked)
-    own = patching.patterns(ends.bench.loader(ends.at[recipient]), asked)
+    given, own = (_of_prompts(ends.asked, ends.read(end), places) for end in (donor, recipient))
     paired, other = patching.mismatched(asked, given)
-    sources = {"mismatched": (paired, other), "permuted": (asked, patching.permuted(given)), "own": (asked, own)}
+    masks = [one.mask for one in sets if one.name == "permuted"]
+    top = sorted({Head(int(layer), int(head)) for mask in masks for layer, head in np.argwhere(mask)})
+    permuted = patching.permuted(given, heads=top)
+    sources = {"mismatched": (paired, other), "permuted": (asked, permuted), "own": (asked, own)}
     found: dict[int, Float[np.ndarray, "_prompt"]] = {}
     for kind in ("donor", *sources):
         chosen = [i for i, one in enumerate(sets) if (one.name if one.name in sources else "donor") == kind]
@@ -137,6 +139,13 @@ def _measured(
             )  # fmt: skip
         found |= dict(zip(chosen, values, strict=True))
     return [found[i] for i in range(len(sets))]
+
+
+def _of_prompts(whole: PromptSet, given: patching.Patterns, places: np.ndarray) -> patching.Patterns:
+    """The patterns of some of the prompts."""
+    kept = set(places.tolist())
+    groups = [[i for i, place in enumerate(group) if place in kept] for group in whole.by_length()]
+    return tuple(one[:, chosen] for one, chosen in zip(given, groups, strict=True) if chosen)
 
 
 def _places(whole: PromptSet, some: PromptSet) -> list[int]:

@@ -8,6 +8,7 @@ from transformer_lens import patching as lens
 import interp
 from interp import patching
 from interp.models import Model
+from interp.models.room import FRESH, Room
 from interp.values import Head, InputError, Prompt, PromptSet
 from tests.planted import HEAD, HEADS, LAYERS, WORDS, PlantedRun
 
@@ -184,9 +185,9 @@ def test_cost_is_linear_in_prompts(planted: PlantedRun) -> None:
     kept = type(model).unembed
 
     class Counting(type(model)):
-        def unembed(self, resid: torch.Tensor) -> torch.Tensor:
+        def unembed(self, resid: torch.Tensor, room: Room = FRESH) -> torch.Tensor:
             rows.append(len(resid))
-            return kept(self, resid)
+            return kept(self, resid, room)
 
     model.__class__ = Counting
     for n in (4, 8):

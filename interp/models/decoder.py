@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from transformers.activations import GELUActivation
 
 from interp.models.model import Attention, Model, Where, Write, mix
+from interp.models.room import FRESH, Room
 
 
 class Affine(NamedTuple):
@@ -17,6 +19,16 @@ class Affine(NamedTuple):
 
     weight: Float[Tensor, "d_in d_out"]
     bias: Float[Tensor, "d_out"] | None
+
+    def of(self, x: Float[Tensor, "*rows d_in"], room: Room, name: str) -> Float[Tensor, "*rows d_out"]:
+        """The map of x, in room of this name."""
+        rows = x.reshape(-1, x.shape[-1])
+        out = room.take(name, (len(rows), self.weight.shape[1]), x)
+        if self.bias is None:
+            torch.mm(rows, self.weight, out=out)
+        else:
+            torch.addmm(self.bias, rows, self.weight, out=out)
+        return out.view(*x.shape[:-1], -1)
 
 
 class Scores(NamedTuple):
@@ -48,10 +60,12 @@ class Decoder(Model):
         """The residual stream before the first layer, in memory of its own."""
 
     @abstractmethod
-    def scores(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Scores:
+    def scores(
+        self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0, room: Room = FRESH
+    ) -> Scores:
         """The scores and values that a layer computes from the residual stream before it.
 
-        Destinations from position `first` on only (−1: the last), every source.
+        Destinations from position `first` on only (−1: the last), every source. What is returned may lie in `room`.
         """
 
     @abstractmethod
@@ -60,7 +74,7 @@ class Decoder(Model):
 
     @abstractmethod
     def mlp_hidden(
-        self, layer: int, resid: Float[Tensor, "prompt pos d_model"]
+        self, layer: int, resid: Float[Tensor, "prompt pos d_model"], room: Room = FRESH
     ) -> Float[Tensor, "prompt pos d_hidden"]:
         """A layer's MLP activations, given the stream that it reads."""
 
@@ -69,12 +83,14 @@ class Decoder(Model):
         """The second half of a layer's MLP."""
 
     @abstractmethod
-    def unembed(self, resid: Float[Tensor, "prompt d_model"]) -> Float[Tensor, "prompt vocab"]:
+    def unembed(self, resid: Float[Tensor, "prompt d_model"], room: Room = FRESH) -> Float[Tensor, "prompt vocab"]:
         """Logits from the final residual stream at one position."""
 
-    def attention(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Attention:
+    def attention(
+        self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0, room: Room = FRESH
+    ) -> Attention:
         """The patterns and values that a layer computes from the residual stream before it; see `scores`."""
-        scores, value = self.scores(layer, resid, first)
+        scores, value = self.scores(layer, resid, first, room)
         return Attention(scores.softmax(-1), value)
 
     def head_out(self, layer: int) -> Float[Tensor, "head d_head d_model"]:
@@ -168,3 +184,8 @@ def add_(resid: Float[Tensor, "*rows d_out"], map_: Affine, x: Float[Tensor, "*r
         resid += map_.bias
     resid.view(-1, resid.shape[-1]).addmm_(x.reshape(-1, x.shape[-1]), map_.weight)
     return resid
+
+
+def activated(act: Any, hidden: Float[Tensor, "*rows d_hidden"]) -> Float[Tensor, "*rows d_hidden"]:
+    """An MLP's activation; the common one in place, since its input is of no more use."""
+    return torch.ops.aten.gelu_(hidden) if type(act) is GELUActivation else act(hidden)

@@ -9,8 +9,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from interp.models.decoder import Affine, Decoder, Scores
+from interp.models.decoder import Affine, Decoder, Scores, activated
 from interp.models.gpt_neox import causal_mask
+from interp.models.room import FRESH, Room
 from interp.values import Checkpoint, InputError
 
 
@@ -46,10 +47,12 @@ class GPT2(Decoder):
             )
         return stem.wte(tokens) + stem.wpe.weight[:length]
 
-    def scores(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Scores:
+    def scores(
+        self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0, room: Room = FRESH
+    ) -> Scores:
         """See `Decoder.scores`."""
         block = self._blocks[layer]
-        fused = block.attn.c_attn(block.ln_1(resid))
+        fused = _affine(block.attn.c_attn).of(block.ln_1(resid), room, "query_key_value")
         query, key, value = (part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in fused.chunk(3, dim=-1))
         scores = query[:, :, first:] @ key.transpose(2, 3)
         mask = causal_mask(resid.shape[1], resid)[first:]
@@ -77,19 +80,20 @@ class GPT2(Decoder):
         return self.module.transformer.ln_f
 
     def mlp_hidden(
-        self, layer: int, resid: Float[Tensor, "prompt pos d_model"]
+        self, layer: int, resid: Float[Tensor, "prompt pos d_model"], room: Room = FRESH
     ) -> Float[Tensor, "prompt pos d_hidden"]:
         """See `Decoder.mlp_hidden`."""
         block = self._blocks[layer]
-        return block.mlp.act(block.mlp.c_fc(block.ln_2(resid)))
+        return activated(block.mlp.act, _affine(block.mlp.c_fc).of(block.ln_2(resid), room, "hidden"))
 
     def mlp_out(self, layer: int) -> Affine:
         """See `Decoder.mlp_out`."""
         return _affine(self._blocks[layer].mlp.c_proj)
 
-    def unembed(self, resid: Float[Tensor, "prompt d_model"]) -> Float[Tensor, "prompt vocab"]:
+    def unembed(self, resid: Float[Tensor, "prompt d_model"], room: Room = FRESH) -> Float[Tensor, "prompt vocab"]:
         """See `Decoder.unembed`."""
-        return self.module.lm_head(self.module.transformer.ln_f(resid))
+        out = self.module.lm_head
+        return Affine(out.weight.T, out.bias).of(self.module.transformer.ln_f(resid), room, "logits")
 
 
 def _affine(conv: Any) -> Affine:

@@ -10,7 +10,8 @@ from torch import Tensor
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
 
-from interp.models.decoder import Affine, Decoder, Scores
+from interp.models.decoder import Affine, Decoder, Scores, activated
+from interp.models.room import FRESH, Room
 from interp.values import Checkpoint
 
 
@@ -50,20 +51,35 @@ class GPTNeoX(Decoder):
         """See `Decoder.embed`."""
         return self.module.gpt_neox.embed_in(tokens)
 
-    def scores(self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0) -> Scores:
+    def scores(
+        self, layer: int, resid: Float[Tensor, "prompt src d_model"], first: int = 0, room: Room = FRESH
+    ) -> Scores:
         """See `Decoder.scores`."""
         attention, tables = self._blocks[layer].attention, self._tables(resid)
         prompts, length, width = resid.shape
         normed = self._blocks[layer].input_layernorm(resid)
         # NeoX fuses per head: [head, (query, key, value), d_head]
-        fused = attention.query_key_value(normed).view(prompts, length, self.n_heads, 3, -1)
-        # turned and in the order that products take them, in one go: [query or key, prompt, head, pos, d_head]
-        turned = fused.new_empty(2, prompts, self.n_heads, length, width // self.n_heads)
-        _rotate(fused[:, :, :, :2].permute(3, 0, 2, 1, 4), tables, turned)
-        query, key = turned.flatten(1, 2)
+        fused = _linear(attention.query_key_value)
+        if first:
+            own = self._part(fused, slice(0, 1)).of(normed[:, first:], room, "query")
+            rest = self._part(fused, slice(1, 3)).of(normed, room, "key_value")
+            query, both = (x.unflatten(-1, (self.n_heads, -1, width // self.n_heads)) for x in (own, rest))
+        else:
+            whole = fused.of(normed, room, "query_key_value").view(prompts, length, self.n_heads, 3, -1)
+            query, both = whole[:, :, :, :1], whole[:, :, :, 1:]
+        # turned and in the order that products take them, in one go: [prompt, head, pos, d_head]
+        queries = _rotated(query[:, :, :, 0].transpose(1, 2), tables.cos[first:], tables.sin[first:], room, "queries")
+        keys = _rotated(both[:, :, :, 0].transpose(1, 2), tables.cos, tables.sin, room, "keys")
+        query, key = queries.flatten(0, 1), keys.flatten(0, 1)
         mask = tables.mask[first:].expand(len(query), -1, -1)
-        scores = torch.baddbmm(mask, query[:, first:], key.transpose(1, 2), alpha=attention.scaling)
-        return Scores(scores.unflatten(0, (prompts, self.n_heads)), fused[:, :, :, 2].transpose(1, 2))
+        scores = torch.baddbmm(mask, query, key.transpose(1, 2), alpha=attention.scaling)
+        return Scores(scores.unflatten(0, (prompts, self.n_heads)), both[:, :, :, 1].transpose(1, 2))
+
+    def _part(self, fused: Affine, which: slice) -> Affine:
+        """The rows of the fused weights that make queries (0), keys (1) and values (2)."""
+        weight = fused.weight.T.unflatten(0, (self.n_heads, 3, -1))[:, which].flatten(0, 2)
+        bias = None if fused.bias is None else fused.bias.view(self.n_heads, 3, -1)[:, which].flatten()
+        return Affine(weight.T, bias)
 
     def attention_module(self, layer: int) -> Any:
         """See `Decoder.attention_module`."""
@@ -71,8 +87,7 @@ class GPTNeoX(Decoder):
 
     def attention_out(self, layer: int) -> Affine:
         """See `Decoder.attention_out`."""
-        dense = self._blocks[layer].attention.dense
-        return Affine(dense.weight.T, dense.bias)
+        return _linear(self._blocks[layer].attention.dense)
 
     def head_value(self, layer: int) -> Float[Tensor, "head d_model d_head"]:
         """See `Model.head_value`."""
@@ -88,20 +103,21 @@ class GPTNeoX(Decoder):
         return self.module.gpt_neox.final_layer_norm
 
     def mlp_hidden(
-        self, layer: int, resid: Float[Tensor, "prompt pos d_model"]
+        self, layer: int, resid: Float[Tensor, "prompt pos d_model"], room: Room = FRESH
     ) -> Float[Tensor, "prompt pos d_hidden"]:
         """See `Decoder.mlp_hidden`."""
         block = self._blocks[layer]
-        return block.mlp.act(block.mlp.dense_h_to_4h(block.post_attention_layernorm(resid)))
+        hidden = _linear(block.mlp.dense_h_to_4h).of(block.post_attention_layernorm(resid), room, "hidden")
+        return activated(block.mlp.act, hidden)
 
     def mlp_out(self, layer: int) -> Affine:
         """See `Decoder.mlp_out`."""
-        dense = self._blocks[layer].mlp.dense_4h_to_h
-        return Affine(dense.weight.T, dense.bias)
+        return _linear(self._blocks[layer].mlp.dense_4h_to_h)
 
-    def unembed(self, resid: Float[Tensor, "prompt d_model"]) -> Float[Tensor, "prompt vocab"]:
+    def unembed(self, resid: Float[Tensor, "prompt d_model"], room: Room = FRESH) -> Float[Tensor, "prompt vocab"]:
         """See `Decoder.unembed`."""
-        return self.module.get_output_embeddings()(self.module.gpt_neox.final_layer_norm(resid))
+        out = _linear(self.module.get_output_embeddings())
+        return out.of(self.module.gpt_neox.final_layer_norm(resid), room, "logits")
 
     def _tables(self, resid: Float[Tensor, "prompt src d_model"]) -> _Tables:
         length = resid.shape[1]
@@ -112,13 +128,24 @@ class GPTNeoX(Decoder):
         return self._known[length]
 
 
-def _rotate(x: Float[Tensor, "*rows pos d_head"], tables: _Tables, out: Float[Tensor, "*rows pos d_head"]) -> None:
-    """Turn the first dimensions of x by the rotary embedding, in halves, and copy the rest."""
-    half = tables.cos.shape[-1]
+def _linear(layer: Any) -> Affine:
+    return Affine(layer.weight.T, layer.bias)
+
+
+def _rotated(
+    x: Float[Tensor, "prompt head pos d_head"],
+    cos: Float[Tensor, "pos half"],
+    sin: Float[Tensor, "pos half"],
+    room: Room,
+    name: str,
+) -> Float[Tensor, "prompt head pos d_head"]:
+    """The first dimensions of x turned by the rotary embedding, in halves, and the rest copied."""
+    out, half = room.take(name, tuple(x.shape), x), cos.shape[-1]
     a, b = x[..., :half], x[..., half : 2 * half]
-    torch.mul(a, tables.cos, out=out[..., :half]).addcmul_(b, tables.sin, value=-1)
-    torch.mul(b, tables.cos, out=out[..., half : 2 * half]).addcmul_(a, tables.sin)
+    torch.mul(a, cos, out=out[..., :half]).addcmul_(b, sin, value=-1)
+    torch.mul(b, cos, out=out[..., half : 2 * half]).addcmul_(a, sin)
     out[..., 2 * half :] = x[..., 2 * half :]
+    return out
 
 
 def causal_mask(length: int, like: Tensor) -> Float[Tensor, "dest src"]:

@@ -12,7 +12,7 @@ from interp.patching.memory import MEMORY
 from interp.patching.outcomes import Outcomes
 from interp.patching.reading import Patterns, patterns
 
-VERSION = 2
+VERSION = 3
 
 __all__ = [
     "MEMORY",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +10,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from interp.models.decoder import Decoder
 from interp.models.model import Model, Where
 from interp.patching.memory import MEMORY, Plan
 from interp.patching.outcomes import Outcomes, Reader
 from interp.patching.reading import Given, Patterns
-from interp.patching.running import forced, grown, over_batches, patch_of, row_mask
+from interp.patching.running import over_batches, row_mask, written_into
 from interp.patching.writing import Sets
 from interp.values import Head, PromptSet
 
@@ -91,18 +90,12 @@ def of_heads(
     rows: Sequence[int] | None = None,
 ) -> Effects:
     """`single` for some heads: axes of `patched` are prompt and head, in the order given."""
-    order = sorted(range(len(heads)), key=lambda i: heads[i])
-    ordered, back = [heads[i] for i in order], np.argsort(order)
+    sets = np.stack([one_head(model, head) for head in heads])
 
-    def run(given: Given, sizes: Plan, reader: Reader) -> tuple[Outcomes, bool]:
-        if isinstance(model, Decoder):
-            return grown(model, given, ordered, patch_of(given, held, rows), sizes, reader)
-        masks = torch.stack([one_head(model, head, held) for head in ordered])
-        chosen = None if rows is None else row_mask(rows, given.tokens.shape[1]).expand(len(masks), -1)
-        return forced(model, given, Sets(masks, chosen), held, sizes, reader)
+    def chosen(length: int) -> Bool[Tensor, "variant dest"] | None:
+        return None if rows is None else row_mask(rows, length).expand(len(sets), -1)
 
-    recipient, patched = over_batches(model, prompts, donor, 1 + len(heads), memory, run)
-    return Effects(recipient, Outcomes(*(x[:, back] for x in patched)))
+    return _effects(model, prompts, donor, sets, chosen, memory, held=held)
 
 
 def written(
@@ -120,20 +113,38 @@ def written(
     `rows`: the destinations written, per variant (prompts must then be of one length). `where="scores"`: the donor is
     scores before softmax (`patterns(…, where="scores")`) and is written there.
     """
-    masks = torch.from_numpy(sets)
-    every = Sets(masks, None if rows is None else torch.from_numpy(rows))
+    chosen = None if rows is None else torch.from_numpy(rows)
+    return _effects(model, prompts, donor, sets, lambda _: chosen, memory, where)
+
+
+def _effects(
+    model: Model,
+    prompts: PromptSet,
+    donor: Patterns,
+    sets: Bool[np.ndarray, "variant _layer _head"],
+    rows: Callable[[int], Bool[Tensor, "variant dest"] | None],
+    memory: int,
+    where: Where = "pattern",
+    held: Bool[np.ndarray, "_layer _head"] | None = None,
+) -> Effects:
+    """Effects of every set beside the recipient; `rows` gives what is written by the length of the prompts."""
+    none = np.zeros((1, model.n_layers, model.n_heads), dtype=bool) if held is None else held[None]
+    masks = torch.from_numpy(np.concatenate([none, sets | none]))
 
     def run(given: Given, sizes: Plan, reader: Reader) -> tuple[Outcomes, bool]:
-        return forced(model, given, every, None, sizes, reader, where)
+        chosen = rows(given.tokens.shape[1])
+        if chosen is not None:  # the recipient's row says what is held, and where
+            chosen = torch.cat([chosen[:1], chosen])
+        return written_into(model, given, Sets(masks, chosen), sizes, reader, where)
 
-    return Effects(*over_batches(model, prompts, donor, 1 + len(sets), memory, run))
+    return Effects(*over_batches(model, prompts, donor, len(masks), memory, run))
 
 
 def joint(
     model: Model,
     prompts: PromptSet,
     donor: Patterns,
-    sets: Bool[np.ndarray, "variant layer head"],
+    sets: Bool[np.ndarray, "variant _layer _head"],
     *,
     memory: int = MEMORY,
 ) -> Float[np.ndarray, "variant prompt"]:
@@ -169,18 +180,16 @@ def destinations(
     for group, given in zip(prompts.by_length(), donor, strict=True):
         length = given.shape[-1]
         some = prompts.some(group)
-        sets = np.stack([one_head(model, head, None).numpy() for head in heads for _ in range(length)])
+        sets = np.stack([one_head(model, head) for head in heads for _ in range(length)])
         rows = np.tile(np.eye(length, dtype=bool), (len(heads), 1))
         delta = written(model, some, (given,), sets, memory=memory, rows=rows).delta_p
         found.append(delta.reshape(len(group), len(heads), length))
     return found
 
 
-def one_head(model: Model, head: Head, held: Bool[np.ndarray, "layer head"] | None) -> Bool[Tensor, "layer head"]:
-    """The set of one head, and of those held."""
-    mask = torch.zeros(model.n_layers, model.n_heads, dtype=torch.bool)
-    if held is not None:
-        mask |= torch.from_numpy(held)
+def one_head(model: Model, head: Head) -> Bool[np.ndarray, "layer head"]:
+    """The set of one head."""
+    mask = np.zeros((model.n_layers, model.n_heads), dtype=bool)
     mask[head.layer, head.head] = True
     return mask
 

@@ -12,6 +12,8 @@ MEMORY = 2**30
 
 # positions of one matrix product: enough for the full rate, few enough for its results to stay in the cache
 _POSITIONS = 1024
+# rows of one unembedding: its weights are read anew for each, and are the largest of the model
+_UNEMBEDDED = 256
 
 
 @dataclass(frozen=True)
@@ -45,4 +47,4 @@ def plan(model: Model, length: int, variants: int, memory: int = MEMORY) -> Plan
     rows = max(1, min(ceil(_POSITIONS / length), memory // 4 // layer))
     held = max(2, memory // 2 // stream)
     prompts = max(1, min(rows, held // variants))
-    return Plan(prompts, max(2, min(variants, held // prompts)), rows, max(1, min(64, memory // 4 // logits)))
+    return Plan(prompts, max(2, min(variants, held // prompts)), rows, max(1, min(_UNEMBEDDED, memory // 4 // logits)))

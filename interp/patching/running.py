@@ -11,12 +11,13 @@ from torch import Tensor
 
 from interp.models.decoder import Decoder
 from interp.models.model import Model, Where
+from interp.models.room import FRESH, Room
 from interp.patching.growing import Patch, grow
 from interp.patching.memory import Plan, plan
 from interp.patching.outcomes import Outcomes, Reader, outcomes
 from interp.patching.reading import Given, Patterns, batches
 from interp.patching.writing import Sets, force
-from interp.values import Head, InputError, PromptSet
+from interp.values import InputError, PromptSet
 
 Run = Callable[[Given, Plan, Reader], tuple[Outcomes, bool]]
 
@@ -48,56 +49,51 @@ def _not_finite(model: Model, given: Given) -> InputError:
     return InputError(f"{model.checkpoint}: patched logits are not finite; the donor's patterns are not to be used")
 
 
-def grown(
-    model: Decoder, given: Given, heads: list[Head], patch: Patch, sizes: Plan, reader: Reader
+def written_into(
+    model: Model, given: Given, sets: Sets, sizes: Plan, reader: Reader, where: Where = "pattern"
 ) -> tuple[Outcomes, bool]:
-    """Outcomes of every head alone by the fast path, in pieces of at most `sizes.variants`."""
-    step, read, own = sizes.variants - 1, [], []
-    for start in range(0, len(heads), step):
-        piece = grow(model, given.tokens, patch, heads[start : start + step], sizes.rows)
-        final = piece.final if start == 0 else piece.final[1:]
-        for rows in final.flatten(0, 1).split(sizes.logits):
-            read.append(reader.read(unembedded(model, rows)))
-        own.append(piece.own)
-    same = torch.cat(own).cpu().numpy()
-    found = outcomes(read, len(given.tokens))
+    """Outcomes of every set, set 0 being what the recipient holds; whether anything written was not its own."""
+    if isinstance(model, Decoder) and where == "pattern":
+        return _grown(model, given, sets, sizes, reader)
+    return _forced(model, given, sets, sizes, reader, where)
+
+
+def _grown(model: Decoder, given: Given, sets: Sets, sizes: Plan, reader: Reader) -> tuple[Outcomes, bool]:
+    """By the fast path, in pieces of at most `sizes.variants`, each with the recipient in front."""
+    device, room = given.tokens.device, Room()
+    whole = Patch(given.donor, sets.masks.to(device), None if sets.rows is None else sets.rows.to(device))
+    births = whole.births()
+    order = sorted(range(1, len(births)), key=lambda variant: births[variant])
+    read, changed = [], []
+    for start in range(0, len(order), sizes.variants - 1):
+        chosen = [0, *order[start : start + sizes.variants - 1]]
+        rows = None if whole.rows is None else whole.rows[chosen]
+        piece = grow(model, given.tokens, Patch(given.donor, whole.masks[chosen], rows), sizes.rows, room)
+        skipped = int(start > 0)  # the recipient is read once
+        for final in piece.final[skipped:].flatten(0, 1).split(sizes.logits):
+            read.append(reader.read(unembedded(model, final, room)))
+        changed.append(piece.changed[skipped:])
+    found, moved = outcomes(read, len(given.tokens)), torch.cat(changed).cpu().numpy()
+    back = np.argsort([0, *order])
     for values in found:  # rounding differs between rows of a product by where they stand in it
-        values[1:] = np.where(same, values[0], values[1:])
-    return found, not bool(same.all())
+        values[...] = np.where(moved, values, values[0])[back]
+    return found, bool(moved.any())
 
 
 @torch.no_grad()
-def unembedded(model: Decoder, rows: Tensor) -> Tensor:
+def unembedded(model: Decoder, rows: Tensor, room: Room = FRESH) -> Tensor:
     """Logits of final streams."""
-    return model.unembed(rows)
+    return model.unembed(rows, room)
 
 
-def forced(
-    model: Model,
-    given: Given,
-    sets: Sets,
-    held: Bool[np.ndarray, "layer head"] | None,
-    sizes: Plan,
-    reader: Reader,
-    where: Where = "pattern",
-) -> tuple[Outcomes, bool]:
-    """Outcomes of every set by full forwards; the recipient holds the `held` heads."""
-    none = torch.zeros_like(sets.masks[:1]) if held is None else torch.from_numpy(held)[None]
-    rows = None if sets.rows is None else torch.cat([torch.zeros_like(sets.rows[:1]), sets.rows])
-    whole = Sets(torch.cat([none, sets.masks]), rows)
+def _forced(model: Model, given: Given, sets: Sets, sizes: Plan, reader: Reader, where: Where) -> tuple[Outcomes, bool]:
+    """By full forwards."""
     read, differed = [], False
-    for part in whole.split(max(1, sizes.rows // len(given.tokens))):
+    for part in sets.split(max(1, sizes.rows // len(given.tokens))):
         logits, changed = force(model, given, part, where)
         differed |= changed
         read.extend(reader.read(one) for one in logits.split(sizes.logits))
     return outcomes(read, len(given.tokens)), differed
-
-
-def patch_of(given: Given, held: Bool[np.ndarray, "layer head"] | None, rows: Sequence[int] | None) -> Patch:
-    """What is written into one batch."""
-    device, length = given.tokens.device, given.tokens.shape[1]
-    mask = None if held is None or not held.any() else torch.from_numpy(held).to(device)
-    return Patch(given.donor, mask, None if rows is None else row_mask(rows, length).to(device))
 
 
 def row_mask(rows: Sequence[int], length: int) -> Bool[Tensor, "dest"]:
