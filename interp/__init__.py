@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from interp.models import Model, bridge, load
     from interp.patching import patched
     from interp.provenance import Options
+    from interp.report.cohorts import cohort
     from interp.session import patch, prompts, recipients, scan, write_report
     from interp.store import Store
     from interp.suites import Run, Suite, suite
@@ -32,6 +33,7 @@ _HOME = {
     "load": "interp.models",
     "patched": "interp.patching",
     "Options": "interp.provenance",
+    "cohort": "interp.report.cohorts",
     "patch": "interp.session",
     "prompts": "interp.session",
     "recipients": "interp.session",
@@ -72,6 +74,7 @@ __all__ = [
     "Verdicts",
     "__version__",
     "bridge",
+    "cohort",
     "evaluate",
     "load",
     "patch",

@@ -14,6 +14,7 @@ import pandas as pd
 from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
 from interp.execution import Engine, InProcess
+from interp.models.loading import parameters
 from interp.observing import observe
 from interp.progress import tqdm
 from interp.provenance import Options, facts, of_prompts, of_run
@@ -73,6 +74,7 @@ def scan_run(bench: Bench) -> pd.DataFrame:
     more = {
         "equal": equal_steps(known), "missing": run.missing, "identified": len(known), "suspect": suspicions(run),
         "commits": {str(step): run.at(step).commit for step in visited},
+        "parameters": parameters(run.at(max(visited))),
     }  # fmt: skip
     ps = {task: {step: found.p(step, task) for step in visited} for task in bench.asked}
     rows = bench.store.cached(

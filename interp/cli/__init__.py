@@ -1,10 +1,10 @@
-"""The command line: `interp demo | suites | tasks | scan | patch | trace | report | train | verify | cache`."""
+"""The command line: `interp demo | suites | tasks | scan | patch | trace | cohort | report | train | verify | cache`."""
 
 from __future__ import annotations
 
 import typer
 
-from interp.cli import cache, catalogue, demo, report, trace, train, verify, work
+from interp.cli import cache, catalogue, cohort, demo, report, trace, train, verify, work
 
 app = typer.Typer(
     name="interp",
@@ -20,6 +20,7 @@ app.command("tasks")(catalogue.tasks)
 app.command("scan")(work.scan)
 app.command("patch")(work.patch)
 app.command("trace")(trace.trace)
+app.command("cohort")(cohort.cohort)
 app.command("report")(report.report)
 app.command("train")(train.train)
 app.command("verify")(verify.verify)

@@ -58,6 +58,19 @@ def _config(checkpoint: Checkpoint) -> PreTrainedConfig:
         raise _no_model(checkpoint, error) from error
 
 
+def parameters(checkpoint: Checkpoint) -> int | None:
+    """How many weights a checkpoint's config describes, embeddings included, tied ones once.
+
+    `None` where its config.json is not on this machine.
+    """
+    if not (checkpoint.folder / "config.json").is_file():
+        return None
+    config = _config(checkpoint)
+    with torch.device("meta"):
+        skeleton = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    return sum(weight.numel() for weight in skeleton.parameters())
+
+
 def _no_model(checkpoint: Checkpoint, error: Exception) -> InputError:
     reason = " ".join(str(error).split("\n\n")[0].split())  # the library's advice after it is not for our users
     return InputError(f"{checkpoint}: config.json does not describe a model: {reason}")
