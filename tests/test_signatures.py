@@ -180,7 +180,7 @@ def test_the_first_two_rows_count_for_nothing() -> None:
     other[..., 0, 0] = other[..., 1, 1] = 1
     assert not torch.equal(pattern, other)
     one, same = signatures([(tokens, pattern)]).value, signatures([(tokens, other)]).value
-    assert all(np.array_equal(one[name], same[name]) for name in SCORES)
+    assert all(np.array_equal(one[name], same[name]) for name in PATTERN_SCORES)
 
 
 def test_without_a_repeated_token_nothing_is_said_of_repeats() -> None:
@@ -188,7 +188,7 @@ def test_without_a_repeated_token_nothing_is_said_of_repeats() -> None:
     for name in ("induction", "duplicate_token"):
         assert np.isnan(found.value[name]).all()
         assert np.isnan(found.uniform[name])
-    assert all(np.isfinite(found.value[name]).all() for name in set(SCORES) - {"induction", "duplicate_token"})
+    assert all(np.isfinite(found.value[name]).all() for name in set(PATTERN_SCORES) - OF_REPEATS)
 
 
 def test_lengths_are_pooled_by_rows() -> None:
