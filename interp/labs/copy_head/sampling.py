@@ -2,7 +2,7 @@
 
 All three are one kernel: refresh the momentum, leapfrog, and (HMC only) a Metropolis test. Own code, since gradients by
 hand from second moments cost 0.2 ms: BlackJAX and NumPyro would bring JAX (six packages, a compiler), Pyro draws
-through its own tensors in Python. Effective sample size and R̂ are ArviZ's (`arviz-stats`, which needs NumPy and SciPy only).
+through its own tensors in Python. Effective sample size and R̂ are ArviZ's (`arviz-stats`: NumPy and SciPy only).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from interp.labs.copy_head.sampling import HMC, PLAIN, UNDERDAMPED, mixing, samp
 from interp.labs.copy_head.sequences import averaged, of_tokens
 from interp.labs.copy_head.sequences import sample as draw
 from interp.labs.copy_head.setting import FIGURE, SMALL, Attention, Setting
-from interp.labs.copy_head.training import lowest, train
+from interp.labs.copy_head.training import Adam, lowest, train
 
 
 def test_order_gives_back_the_weights_of_a_mixture() -> None:
