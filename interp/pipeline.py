@@ -6,12 +6,13 @@ This is the only module that knows the order of the stages.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
-from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
+from interp.execution import Engine, InProcess
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
@@ -33,15 +34,17 @@ def scan(
     store: Store,
     seeds: Sequence[int] | None = None,
     options: Options = Options(),  # noqa: B008 - frozen
+    engine: Engine = InProcess(),  # noqa: B008 - stateless
 ) -> pd.DataFrame:
     """When each task emerges in each run: table `emergence` with columns `suite, seed` in front."""
     store.check_writable()
-    benches = [bench(run, tasks, store, options) for run in suite.select(seeds)]
-    found = []
-    for one in tqdm(benches, desc=f"scan {suite.name}", unit="run"):
-        found.append(scan_run(one))
-        one.loader.release()  # one model at a time, however many runs
+    work = partial(_scan_unit, tasks=tasks, store=store, options=options)
+    found = engine.map(work, suite.select(seeds), title=f"scan {suite.name}", unit="run")
     return pd.concat(found, ignore_index=True)
+
+
+def _scan_unit(run: Run, tasks: Sequence[tuple[Task, Form]], store: Store, options: Options) -> pd.DataFrame:
+    return scan_run(bench(run, tasks, store, options))
 
 
 def scan_run(bench: Bench) -> pd.DataFrame:
@@ -80,6 +83,7 @@ def patch(
     options: Options = Options(),  # noqa: B008 - frozen
     pre: int | None = None,
     post: int | None = None,
+    engine: Engine = InProcess(),  # noqa: B008 - stateless
 ) -> pd.DataFrame:
     """Heads ranked by Δp in both directions between the ends of each task's bracket: table `heads` of every run.
 
@@ -89,15 +93,25 @@ def patch(
     if (pre is None) != (post is None):
         raise InputError("--pre and --post choose the two ends together; one was given")
     store.check_writable()
-    benches = [bench(run, tasks, store, options) for run in suite.select(seeds)]
+    work = partial(_patch_unit, tasks=tasks, store=store, options=options, pre=pre, post=post)
+    return _together(engine.map(work, suite.select(seeds), title=f"patch {suite.name}", unit="run"))
+
+
+def _patch_unit(
+    run: Run, tasks: Sequence[tuple[Task, Form]], store: Store, options: Options, pre: int | None, post: int | None
+) -> pd.DataFrame:
+    one = bench(run, tasks, store, options)
     found = []
-    for one in tqdm(benches, desc=f"patch {suite.name}", unit="run"):
-        for task, ends in _brackets(one, pre, post):
-            one.run.pin((ends.pre, ends.post))
-            found.append(_of_run(one.run, patch_task(one, task, ends)).assign(task=task, pre=ends.pre, post=ends.post))
-        one.loader.release()
-        one.run.pin(())
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["suite", "seed", "task"])
+    for task, ends in _brackets(one, pre, post):
+        run.pin((ends.pre, ends.post))
+        found.append(_of_run(run, patch_task(one, task, ends)).assign(task=task, pre=ends.pre, post=ends.post))
+    run.pin(())
+    return _together(found)
+
+
+def _together(found: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    some = [one for one in found if len(one)]
+    return pd.concat(some, ignore_index=True) if some else pd.DataFrame(columns=["suite", "seed", "task"])
 
 
 def _brackets(bench: Bench, pre: int | None, post: int | None) -> list[tuple[str, Bracket]]:
@@ -142,6 +156,7 @@ def recipients(
     options: Options = Options(),  # noqa: B008 - frozen
     pre: int | None = None,
     post: int | None = None,
+    engine: Engine = InProcess(),  # noqa: B008 - stateless
 ) -> pd.DataFrame:
     """Δp of the top heads as a function of the recipient's step, the donor fixed: where does patching begin to work?
 
@@ -149,21 +164,34 @@ def recipients(
     denoising ranks first between the ends of the bracket (or of `pre` and `post`). Table `recipients` of every run.
     """
     store.check_writable()
+    work = partial(_recipients_unit, tasks=tasks, store=store, steps=steps, options=options, pre=pre, post=post)
+    return _together(engine.map(work, suite.select(seeds), title=f"recipients {suite.name}", unit="run"))
+
+
+def _recipients_unit(
+    run: Run,
+    tasks: Sequence[tuple[Task, Form]],
+    store: Store,
+    steps: Sequence[int] | None,
+    options: Options,
+    pre: int | None,
+    post: int | None,
+) -> pd.DataFrame:
     found = []
-    for one in [bench(run, tasks, store, options) for run in suite.select(seeds)]:
-        for task, ends in _brackets(one, pre, post):
-            heads = patch_task(one, task, ends)
-            order = heads.loc[heads["direction"] == "denoising"].sort_values(by="rank")
-            top = [Head(int(row.layer), int(row.head)) for row in order.head(_FOLLOWED).itertuples()]  # pyright: ignore
-            visited = _up_to(one.run, ends.post) if steps is None else list(steps)
-            work = Ends(one, task, ends)
-            at = {"recipients": [one.run.at(step).weights for step in visited], "steps_visited": visited}
-            settings = at | {"heads": [str(head) for head in top], "resamples": options.resamples}
-            rows = work.cached(
-                "recipients", settings, lambda work=work, top=top, to=visited: interventions.recipients(work, top, to)
-            )
-            found.append(_of_run(one.run, rows).assign(task=task, pre=ends.pre, post=ends.post))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["suite", "seed", "task"])
+    one = bench(run, tasks, store, options)
+    for task, ends in _brackets(one, pre, post):
+        heads = patch_task(one, task, ends)
+        order = heads.loc[heads["direction"] == "denoising"].sort_values(by="rank")
+        top = [Head(int(row.layer), int(row.head)) for row in order.head(_FOLLOWED).itertuples()]  # pyright: ignore
+        visited = _up_to(run, ends.post) if steps is None else list(steps)
+        work = Ends(one, task, ends)
+        at = {"recipients": [run.at(step).weights for step in visited], "steps_visited": visited}
+        settings = at | {"heads": [str(head) for head in top], "resamples": options.resamples}
+        rows = work.cached(
+            "recipients", settings, lambda work=work, top=top, to=visited: interventions.recipients(work, top, to)
+        )
+        found.append(_of_run(run, rows).assign(task=task, pre=ends.pre, post=ends.post))
+    return _together(found)
 
 
 def _up_to(run: Run, step: int) -> list[int]:

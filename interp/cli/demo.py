@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from interp.cli.answering import answering
-from interp.cli.options import Seeds, StoreFolder, chosen_seeds, chosen_tasks
+from interp.cli.options import Jobs, Seeds, StoreFolder, chosen_seeds, chosen_tasks, workers
+from interp.execution import cores
 
 TASKS = ["string", "named_item", "counting", "ioi"]
 
@@ -22,20 +23,23 @@ def demo(
     seeds: Seeds = None,
     store: StoreFolder = Path(".interp/demo"),
     out: Annotated[Path, typer.Option(help="The report to write.")] = Path("reports/demo.html"),
+    jobs: Jobs = min(2, cores()),
 ) -> None:
     """Find when four capabilities emerge in several seeds, rank the heads that bring them, and write a report."""
-    import torch
+    with workers(jobs) as engine:  # first of all, so that the workers are getting ready while this process is
+        import torch
 
-    from interp import pipeline
-    from interp.provenance import Options
+        from interp import pipeline
+        from interp.provenance import Options
+        from interp.store import Store
+        from interp.suites import suite as find
+
+        torch.set_num_threads(1)  # models this small only lose time to a second thread, most of all on a busy machine
+        kept, tasks, chosen = Store(store), chosen_tasks(task or TASKS), chosen_seeds(seeds)
+        options = Options(draws=5)  # fewer random controls than `interp patch` draws: a first look is to be quick
+        pipeline.scan(find(suite), tasks, kept, chosen, options, engine)
+        pipeline.patch(find(suite), tasks, kept, chosen, options, engine=engine)
     from interp.report import text_tables, write
-    from interp.store import Store
-    from interp.suites import suite as find
 
-    torch.set_num_threads(1)  # models this small only lose time to a second thread, most of all on a busy machine
-    kept, tasks, chosen = Store(store), chosen_tasks(task or TASKS), chosen_seeds(seeds)
-    options = Options(draws=5)  # fewer random controls than `interp patch` draws: a first look must not take minutes
-    pipeline.scan(find(suite), tasks, kept, chosen, options)
-    pipeline.patch(find(suite), tasks, kept, chosen, options)
     print(text_tables(kept))
     print(f"wrote {write(kept, out, command='interp demo')}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +13,7 @@ import typer
 from interp.values import InputError, parse_seeds
 
 if TYPE_CHECKING:
+    from interp.execution import Engine
     from interp.provenance import Options
     from interp.tasks import Form, Task
 
@@ -38,6 +41,9 @@ DiskBudget = Annotated[
     str | None,
     typer.Option("--disk-budget", help="The most that downloaded checkpoints may take on disk, such as 20GB."),
 ]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Processes that share the runs, one thread each; changes no result.")
+]
 
 DEFAULT_STORE = Path(".interp")
 
@@ -52,6 +58,17 @@ def chosen_budget(text: str | None) -> int | None:
     from interp.suites.disk import parse_size
 
     return None if text is None else parse_size(text)
+
+
+@contextmanager
+def workers(jobs: int, disk_budget: str | None = None) -> Iterator[Engine]:
+    """The engine that runs are shared out by."""
+    from interp.execution import engine
+
+    if jobs > 1 and disk_budget is not None:
+        raise InputError("a disk budget is kept by one process at a time; leave out --disk-budget, or give --jobs 1")
+    with engine(jobs, preload="interp.pipeline") as found:
+        yield found
 
 
 def chosen_tasks(names: list[str] | None) -> list[tuple[Task, Form]]:

@@ -14,6 +14,7 @@ from interp.cli.options import (
     Device,
     DiskBudget,
     Dtype,
+    Jobs,
     Json,
     Memory,
     Prompts,
@@ -27,6 +28,7 @@ from interp.cli.options import (
     chosen_steps,
     chosen_tasks,
     settings,
+    workers,
 )
 from interp.cli.text import (
     patch_rows,
@@ -51,6 +53,7 @@ def scan(
     device: Device = "cpu",
     store: StoreFolder = DEFAULT_STORE,
     disk_budget: DiskBudget = None,
+    jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
     """Find the step at which each task emerges in each run."""
@@ -61,7 +64,8 @@ def scan(
     options = settings(prompts, bos, dtype, device, search)
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
     announce_download(where, chosen, len(tasks), search)
-    found = pipeline.scan(where, tasks, Store(store), chosen, options)
+    with workers(jobs, disk_budget) as engine:
+        found = pipeline.scan(where, tasks, Store(store), chosen, options, engine)
     if json:
         print_json(scan_rows(found))
     else:
@@ -87,6 +91,7 @@ def patch(
     memory: Memory = "1GB",
     store: StoreFolder = DEFAULT_STORE,
     disk_budget: DiskBudget = None,
+    jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
     """Rank the heads whose attention patterns bring a task (denoising) or break it (noising)."""
@@ -97,13 +102,16 @@ def patch(
     options = settings(prompts, bos, dtype, device, search, memory)
     where, tasks, chosen = find(suite, chosen_budget(disk_budget)), chosen_tasks(task), chosen_seeds(seeds)
     announce_download(where, chosen, len(tasks), search)
-    if recipients is not None:
-        found = pipeline.recipients(where, tasks, Store(store), chosen_steps(recipients), chosen, options, pre, post)
-        rows = recipient_rows(found)
-        print_json(rows) if json else print_table(rows, "no task has a bracket in these runs")
-        return
-    found = pipeline.patch(where, tasks, Store(store), chosen, options, pre, post)
+    with workers(jobs, disk_budget) as engine:
+        more = {"pre": pre, "post": post, "engine": engine}
+        if recipients is not None:
+            steps = chosen_steps(recipients)
+            found = pipeline.recipients(where, tasks, Store(store), steps, chosen, options, **more)
+            rows, short = recipient_rows(found), recipient_rows
+        else:
+            found = pipeline.patch(where, tasks, Store(store), chosen, options, **more)
+            rows, short = patch_rows(found), short_patch_rows
     if json:
-        print_json(patch_rows(found))
+        print_json(rows)
     else:
-        print_table(short_patch_rows(found), "no task has a bracket in these runs, so there is nothing to patch")
+        print_table(short(found), "no task has a bracket in these runs, so there is nothing to patch")

@@ -39,6 +39,9 @@ class Disk:
     pinned: dict[str, set[str]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
+    def __reduce__(self) -> tuple[type[Disk], tuple[int | None, dict[str, set[str]]]]:
+        return Disk, (self.budget, self.pinned)  # a lock is of one process
+
     def make_room(self, commit: str, size: int) -> None:
         """See that so many more bytes of this commit fit, removing our own unpinned checkpoints, oldest use first.
 

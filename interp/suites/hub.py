@@ -39,6 +39,9 @@ class HubRun(Run):
     _prefetching: dict[str, threading.Thread] = field(default_factory=dict, compare=False, repr=False)
     place = "branch"
 
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"_prefetching": {}}  # threads are of one process
+
     @cached_property
     def commits(self) -> dict[int, str]:
         """Step → commit, as the Hub says now, or as it last said where it cannot be reached."""
