@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
-from torch import Tensor
 
 from interp import claims, comparison, evaluation, frames, patching, ranking, signatures
 from interp.models.batches import tensors
@@ -17,7 +16,6 @@ from interp.provenance import Options, facts, of_checkpoints, of_prompts, of_run
 from interp.store import Store
 from interp.suites import Run
 from interp.tasks import Form, Task, TaskTokenizer, prompts, tokenizer
-from interp.tasks.words import word_list
 from interp.values import Bracket, Checkpoint, Direction, Head, InputError, PromptSet
 
 # direction, recipient, donor
@@ -97,16 +95,6 @@ def keep_prompts(bench: Bench, asked: PromptSet) -> pd.DataFrame:
     )
 
 
-def _random_pool(known: TaskTokenizer) -> tuple[int, ...]:
-    """Ids to draw random tokens from: words where the tokenizer has enough of them, else all its plain ids.
-
-    A small model's heads work on words it has met in such places, and not on, say, random punctuation (measured on
-    nano-3l: the same head scores .95 on random words and .15 on ids drawn from the whole vocabulary).
-    """
-    words = tuple(known.encode(" " + word)[0] for word in word_list("things") if known.is_one_token(" " + word))
-    return words if len(words) >= max(signatures.RANDOM_LENGTHS) else known.plain_ids
-
-
 class Ends:
     """The two ends of a bracket on one task's effect prompts; what is needed of them is computed when first asked."""
 
@@ -119,10 +107,17 @@ class Ends:
         }  # fmt: skip
         self._patterns: dict[str, patching.Patterns] = {}
 
+    def _key(self, kind: str, settings: dict[str, Any]) -> dict[str, Any]:
+        stages = (patching, ranking, claims, signatures, comparison, evaluation)
+        return self.made_from | settings | {"stage": [kind, *(stage.VERSION for stage in stages)]}
+
+    def has(self, kind: str, settings: dict[str, Any]) -> bool:
+        """Whether a table of this run and task is in the store."""
+        return self.bench.store.path(kind, self._key(kind, settings)).exists()
+
     def cached(self, kind: str, settings: dict[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A stored table of this run and task."""
-        stages = (patching, ranking, claims, signatures, comparison, evaluation)
-        made_from = self.made_from | settings | {"stage": [kind, *(stage.VERSION for stage in stages)]}
+        made_from = self._key(kind, settings)
         first = self.asked.prompts[0]
         more = {
             "threshold": self.asked.threshold, "ceiling": self.asked.ceiling, "prompt_text": first.text,
@@ -148,46 +143,20 @@ class Ends:
             found.append(frames.effect_rows(direction, one.delta_p, one.p_recipient, p[donor], more))
         return pd.concat(found, ignore_index=True)
 
-    def signatures(self, end: str, kind: str) -> pd.DataFrame:
-        """Table `signatures` of one end, on the task's prompts or on repeated random tokens."""
-        made_from = {
-            "stage": ["signatures", signatures.VERSION], **of_checkpoints([self.at[end]]),
-            **self.bench.forward, "tokenizer": self.bench.known.sha256,
-        }  # fmt: skip
-        if kind == "task":
-            made_from |= of_prompts(self.asked)
-            compute = self._task_signatures
-        else:
-            made_from |= {"tokens": [tokens.tolist() for tokens in self._random_tokens]}
-            compute = self._random_signatures
-        more = {"step": self.at[end].step, "prompts": kind}
-        return self.bench.store.cached(
-            "signatures", made_from, facts(made_from, **more), lambda: frames.signature_rows(compute(end))
-        )
-
-    def _task_signatures(self, end: str) -> signatures.Signatures:
-        model = self.bench.loader(self.at[end])
-        tokens = [tensors(self.asked, group, model).tokens for group in self.asked.by_length()]
-        return signatures.signatures(zip(tokens, self.read(end), strict=True))
-
-    @cached_property
-    def _random_tokens(self) -> list[Tensor]:
-        bos = self.bench.known.bos_id if self.bench.options.bos else None
-        return signatures.repeated_random(_random_pool(self.bench.known), bos)
-
-    def _random_signatures(self, end: str) -> signatures.Signatures:
-        model = self.bench.loader(self.at[end])
-        return signatures.signatures([(t, model.patterns(t.to(model.device))) for t in self._random_tokens])
-
     def agreement(
-        self, effects: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]
+        self, effects: pd.DataFrame, heads: pd.DataFrame, pre: dict[str, frames.Grid], post: dict[str, frames.Grid]
     ) -> pd.DataFrame:
-        """Table `agreement`, both directions."""
+        """Table `agreement`, both directions; `heads` says how many may be called causal."""
         found = []
         for direction, _, _ in DIRECTIONS:
             delta_p, _ = frames.effects_from_rows(effects, direction)
-            found.append(frames.agreement_rows(direction, comparison.agreement(delta_p.mean(0), pre, post)))
-        return pd.concat(found, ignore_index=True)
+            causal = int(heads.loc[heads["direction"] == str(direction), "causal"].to_numpy().sum())
+            rows = comparison.agreement(
+                delta_p, direction, pre, post, causal, resamples=self.bench.options.resamples
+            )
+            found.append(frames.agreement_rows(direction, rows))
+        both = pd.concat(found, ignore_index=True)
+        return both.assign(p_holm=comparison.holm(both["p_layer"].to_numpy()))
 
     def patterns(self, heads: Sequence[Head]) -> pd.DataFrame:
         """Table `patterns`: the first effect prompt."""

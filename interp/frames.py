@@ -138,22 +138,15 @@ def measure_from_rows(rows: pd.DataFrame, direction: Direction, measure: str) ->
 
 def signature_rows(found: Signatures) -> pd.DataFrame:
     """Table `signatures`."""
-    frames = []
-    for score in SCORES:
-        grid = found.value[score]
-        layer, head = (axis.ravel() for axis in np.indices(grid.shape))
-        frames.append(
-            pd.DataFrame(
-                {
-                    "layer": layer,
-                    "head": head,
-                    "score": score,
-                    "value": grid.ravel(),
-                    "uniform": found.uniform[score],
-                }
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
+    names = list(found.value)
+    grids = np.stack([found.value[name] for name in names])
+    score, layer, head = (axis.ravel() for axis in np.indices(grids.shape))
+    references = {
+        column: np.array([known.get(name, np.nan) for name in names])[score]
+        for column, known in (("uniform", found.uniform), ("random", found.random))
+    }
+    columns = {"layer": layer, "head": head, "score": np.array(names, dtype=object)[score], "value": grids.ravel()}
+    return pd.DataFrame(columns | references)
 
 
 def scores_from_rows(rows: pd.DataFrame) -> dict[str, Grid]:
@@ -174,7 +167,11 @@ def head_rows(
     rows = []
     for layer, head in ranking.order():
         at = (layer, head)
-        scores = {f"{s}_{end}": float(grid[s][at]) for s in SCORES for end, grid in (("pre", pre), ("post", post))}
+        scores = {
+            f"{s}_{end}": float(grid[s][at]) if s in grid else np.nan
+            for s in SCORES
+            for end, grid in (("pre", pre), ("post", post))
+        }
         rows.append(
             {
                 "direction": str(ranking.direction), "layer": layer, "head": head,

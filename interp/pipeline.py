@@ -6,13 +6,21 @@ This is the only module that knows the order of the stages.
 from __future__ import annotations
 
 from collections.abc import Sequence
+<<<<<<< HEAD
 from functools import partial
+=======
+from typing import NamedTuple
+>>>>>>> 51f2770
 
 import pandas as pd
 
 from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
+<<<<<<< HEAD
 from interp.execution import Engine, InProcess
+=======
+from interp.observing import observe
+>>>>>>> 51f2770
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
@@ -20,6 +28,7 @@ from interp.suites import Run, Suite
 from interp.suites.integrity import distinct_steps, equal_steps
 from interp.suites.ladder import suspicions
 from interp.tasks import Form, Task
+from interp.tracing import Trace, agreement_over_seeds
 from interp.values import Bracket, Head, InputError
 
 # heads whose patterns are kept for the report, of each direction
@@ -121,7 +130,11 @@ def _brackets(bench: Bench, pre: int | None, post: int | None) -> list[tuple[str
         if bench.run.at(pre).weights == bench.run.at(post).weights:
             raise InputError(f"{bench.run.id}: steps {pre} and {post} have equal weights; there is nothing to patch")
         return [(task, Bracket(pre, post)) for task in bench.asked]
-    rows = scan_run(bench).dropna(subset=["pre"])
+    return _emerged(scan_run(bench))
+
+
+def _emerged(scanned: pd.DataFrame) -> list[tuple[str, Bracket]]:
+    rows = scanned.dropna(subset=["pre"])
     return [(row.task, Bracket(int(row.pre), int(row.post))) for row in rows.itertuples()]  # pyright: ignore
 
 
@@ -129,22 +142,73 @@ def patch_task(bench: Bench, task: str, bracket: Bracket) -> pd.DataFrame:
     """Effects, joint effects, signatures and their comparison for one task of one run: table `heads`."""
     work = Ends(bench, task, bracket)
     effects = work.cached("effects", {}, work.effects)
-    options = {"resamples": bench.options.resamples}
     keep_prompts(bench, work.asked)
-    drawn = options | {"draws": bench.options.draws}
+    drawn = _drawn(bench.options)
     work.cached("joint", drawn, lambda: interventions.joint(work, effects))
     controlled = work.cached("controls", drawn, lambda: interventions.controls(work, effects))
-    scores = {
-        (end, kind): frames.scores_from_rows(work.signatures(end, kind))
-        for end in ("pre", "post")
-        for kind in ("task", "random")
-    }
-    pre, post = scores["pre", "random"], scores["post", "random"]
+    for checkpoint in work.at.values():
+        observe(bench, checkpoint, task)
+    pre, post = (frames.scores_from_rows(observe(bench, work.at[end], None)) for end in ("pre", "post"))
     heads = work.cached("heads", drawn, lambda: interventions.heads(work, effects, controlled, pre, post))
-    work.cached("agreement", {}, lambda: work.agreement(effects, pre, post))
+    work.cached("agreement", drawn, lambda: work.agreement(effects, heads, pre, post))
     shown = _top_heads(heads)
     work.cached("patterns", {"heads": [str(head) for head in shown]}, lambda: work.patterns(shown))
     return heads
+
+
+def _drawn(options: Options) -> dict[str, int]:
+    return {"resamples": options.resamples, "draws": options.draws}
+
+
+class Traced(NamedTuple):
+    """What `trace` found, of every run: tables of docs/design.md §6, columns `suite, seed` in front.
+
+    `agreement` and `agreement_seeds` hold what `patch` has measured; they are empty before.
+    """
+
+    emergence: pd.DataFrame
+    curves: pd.DataFrame
+    onsets: pd.DataFrame
+    changes: pd.DataFrame
+    agreement: pd.DataFrame
+    agreement_seeds: pd.DataFrame
+
+
+def trace(
+    suite: Suite,
+    tasks: Sequence[tuple[Task, Form]],
+    store: Store,
+    steps: Sequence[int] | None = (),
+    seeds: Sequence[int] | None = None,
+    options: Options = Options(),  # noqa: B008 - frozen
+) -> Traced:
+    """Curves of every task, their sharpness, and the scores of every head, over the steps that a scan evaluates.
+
+    `steps` are evaluated beside them (`None`: all of a run's distinct checkpoints). Whether effects go with signatures
+    is said of the brackets that have been patched with the same options.
+    """
+    store.check_writable()
+    found: dict[str, list[pd.DataFrame]] = {name: [] for name in Traced._fields}
+    heads: dict[str, list[tuple[Bench, Bracket, pd.DataFrame]]] = {}
+    for one in tqdm([bench(run, tasks, store, options) for run in suite.select(seeds)], desc=f"trace {suite.name}"):
+        scanned = scan_run(one)
+        visited = {int(step) for of_task in scanned["steps"] for step in of_task}
+        more = _up_to(one.run, max(one.run.steps)) if steps is None else steps
+        brackets = dict(_emerged(scanned))
+        work = Trace(one, tuple(sorted(visited | set(more))), {task: brackets.get(task) for task in one.asked})
+        found["emergence"].append(scanned)
+        found["curves"] += [_of_run(one.run, work.curve(task)).assign(task=task) for task in one.asked]
+        found["onsets"].append(_of_run(one.run, work.onsets()))
+        found["changes"].append(_of_run(one.run, work.changes()))
+        for task, bracket in brackets.items():
+            ends = Ends(one, task, bracket)
+            if ends.has("heads", _drawn(options)) and ends.has("agreement", _drawn(options)):
+                heads.setdefault(task, []).append((one, bracket, patch_task(one, task, bracket)))
+                rows = ends.cached("agreement", _drawn(options), pd.DataFrame)
+                found["agreement"].append(_of_run(one.run, rows).assign(task=task))
+        one.loader.release()
+    found["agreement_seeds"] = [agreement_over_seeds(task, runs) for task, runs in heads.items() if len(runs) > 1]
+    return Traced(*(pd.concat(rows, ignore_index=True) if rows else pd.DataFrame() for rows in found.values()))
 
 
 def recipients(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from interp.resampling import ends, resampled_means, shares
 from interp.values import Direction
 
 VERSION = 1
@@ -47,26 +47,6 @@ class Ranking:
         return [divmod(int(i), self.rank.shape[1]) for i in flat]
 
 
-def resampled_means(
-    values: Float[np.ndarray, "prompt *rest"], resamples: int = 2000, seed: int = 0
-) -> Float[np.ndarray, "resample *rest"]:
-    """Means over prompts drawn with replacement; equal seeds draw equal prompts, so that ratios can be paired."""
-    n = len(values)
-    return (_shares(n, resamples, seed) @ values.reshape(n, -1)).reshape(resamples, *values.shape[1:])
-
-
-@lru_cache(maxsize=8)
-def _shares(n: int, resamples: int, seed: int) -> Float[np.ndarray, "resample prompt"]:
-    """How often each of n prompts is drawn in each resample, divided by n."""
-    return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) / n
-
-
-def ends(means: Float[np.ndarray, "resample *rest"]) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the 95 % percentile interval, elementwise over the other axes."""
-    both = np.quantile(means, (0.025, 0.975), axis=0)
-    return both[0, ...], both[1, ...]  # with the dots an end of one mean is an array too
-
-
 def interval(values: Float[np.ndarray, "prompt"], resamples: int = 2000) -> Interval:
     """Mean over prompts with its 95 % bootstrap interval."""
     if len(values) < 2:
@@ -99,9 +79,9 @@ def simultaneous(
     values = delta_p.reshape(n, -1)
     mean, error = values.mean(0), values.std(0, ddof=1) / math.sqrt(n)
     centred = values - mean  # sums of squares of large means would lose what is left
-    shares = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) / n
-    shift = shares @ centred
-    spread = np.sqrt(np.clip(shares @ centred**2 - shift**2, 0, None) / (n - 1))
+    drawn = shares(n, resamples, seed)
+    shift = drawn @ centred
+    spread = np.sqrt(np.clip(drawn @ centred**2 - shift**2, 0, None) / (n - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(shift) / np.where(spread <= 1e-12 * error, 0, spread)
     t = np.where(error > 0, np.nan_to_num(t, nan=0.0, posinf=np.inf), 0)  # a head without spread has no t

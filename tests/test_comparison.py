@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from interp.comparison import Agreement, agreement
+from interp.values import Direction
 
 # on a busy machine a test that is slow has not failed
 any_speed = settings(deadline=None)
@@ -21,7 +22,8 @@ RISING = np.arange(1.0, 9.0).reshape(2, 4)
 
 
 def one(delta: np.ndarray, change: np.ndarray, count: int = 50) -> Agreement:
-    (found,) = agreement(delta, {"s": np.zeros_like(change)}, {"s": change}, permutations=count)
+    before, after = {"s": np.zeros_like(change)}, {"s": change}
+    (found,) = agreement(delta[None], Direction.DENOISING, before, after, k=1, permutations=count)
     return found
 
 
@@ -87,7 +89,7 @@ def test_the_change_is_between_the_ends_and_every_score_has_a_row() -> None:
     order = RISING
     before = {"a": ZERO + 5, "b": ZERO}
     after = {"a": 5 - order, "b": order[::-1]}
-    found = agreement(order, before, after, permutations=10)
+    found = agreement(order[None], Direction.DENOISING, before, after, k=2, permutations=10)
     assert [row.score for row in found] == ["a", "b"]
     assert found[0].rho == pytest.approx(1)
     # 5 6 7 8 1 2 3 4 against 1 … 8: Σd² = 8 · 16, so rho = 1 − 6 · 128 / (8 · 63)

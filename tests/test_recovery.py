@@ -225,7 +225,7 @@ def test_a_second_call_computes_nothing(found: Found, monkeypatch: pytest.Monkey
         (patching, "single"),
         (patching, "joint"),
         (patching, "patterns"),
-        (signatures, "signatures"),
+        (signatures, "Scorer"),
         (loading, "load"),
     ):
         monkeypatch.setattr(place, name, forbidden)

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interp
-from interp.signatures import MASS_SCORES, SCORES, label, repeated_random, signatures
+from interp.signatures import MASS_SCORES, PATTERN_SCORES, SCORES, label, repeated_random, signatures
 from tests.planted import HEAD, HEADS, LAYERS, PlantedRun, expected_previous_token
 
 # on a busy machine a test that is slow has not failed
 any_speed = settings(deadline=None)
+
+OF_REPEATS = {"induction", "duplicate_token", "a_I", "coverage_induction"}
 
 # sums of a few dozen double-precision numbers
 EXACT = 1e-12
@@ -185,7 +187,7 @@ def test_the_first_two_rows_count_for_nothing() -> None:
 
 def test_without_a_repeated_token_nothing_is_said_of_repeats() -> None:
     found = signatures([(distinct(2, 6), random_pattern((2, 2, 3, 6, 6)))])
-    for name in ("induction", "duplicate_token"):
+    for name in OF_REPEATS:
         assert np.isnan(found.value[name]).all()
         assert np.isnan(found.uniform[name])
     assert all(np.isfinite(found.value[name]).all() for name in set(PATTERN_SCORES) - OF_REPEATS)

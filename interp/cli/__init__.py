@@ -1,10 +1,10 @@
-"""The command line: `interp demo | suites | tasks | scan | patch | report | train | verify | cache | lab`."""
+"""The command line: `interp demo | suites | tasks | scan | patch | trace | report | train | verify | cache | lab`."""
 
 from __future__ import annotations
 
 import typer
 
-from interp.cli import cache, catalogue, demo, lab, report, train, verify, work
+from interp.cli import cache, catalogue, demo, lab, report, trace, train, verify, work
 
 app = typer.Typer(
     name="interp",
@@ -19,6 +19,7 @@ app.command("suites")(catalogue.suites)
 app.command("tasks")(catalogue.tasks)
 app.command("scan")(work.scan)
 app.command("patch")(work.patch)
+app.command("trace")(trace.trace)
 app.command("report")(report.report)
 app.command("train")(train.train)
 app.command("verify")(verify.verify)

@@ -11,11 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Rows as one JSON list; what is unknown (NaN, NA) is null."""
-    print(
-        json.dumps([{key: _plain(value) for key, value in row.items()} for row in rows], indent=1, ensure_ascii=False)
-    )
+def print_json(rows: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> None:
+    """Rows as one JSON list, or named lists of rows as one object; what is unknown (NaN, NA) is null."""
+    print(json.dumps(_plain(rows if isinstance(rows, Mapping) else list(rows)), indent=1, ensure_ascii=False))
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], empty: str) -> None:
@@ -34,7 +32,7 @@ def scan_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What `scan --json` prints of each run and task."""
     return [
         {
-            "run": _run(row), "seed": row["seed"], "task": row["task"], "status": row["status"],
+            "run": run_name(row), "seed": row["seed"], "task": row["task"], "status": row["status"],
             "bracket": _pair(row, "pre", "post"), "p": _pair(row, "p_pre", "p_post"),
             "solved": _pair(row, "share_pre", "share_post"), "threshold": row["threshold"],
             "monotone": row["monotone"], "steps": list(row["steps"]), "solved_at_steps": list(row["shares"]),
@@ -49,7 +47,7 @@ def patch_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     scores = [name for name in frame if str(name).endswith(("_pre", "_post")) and name != "label_pre"]
     return [
         {
-            "run": _run(row), "seed": row["seed"], "task": row["task"], "bracket": [row["pre"], row["post"]],
+            "run": run_name(row), "seed": row["seed"], "task": row["task"], "bracket": [row["pre"], row["post"]],
             "direction": row["direction"], "head": f"L{row['layer']}H{row['head']}",
             "delta_p": row["delta_p"], "interval": [row["low"], row["high"]], "rank": row["rank"],
             "causal": row["causal"], "simultaneous": [row["sim_low"], row["sim_high"]],
@@ -66,7 +64,7 @@ def recipient_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """What `patch --recipients` prints of each run, task, step and head."""
     return [
         {
-            "run": _run(row), "seed": row["seed"], "task": row["task"], "donor": row["post"], "recipient": row["step"],
+            "run": run_name(row), "seed": row["seed"], "task": row["task"], "donor": row["post"], "recipient": row["step"],
             "head": row["head"], "delta_p": row["delta_p"], "interval": [row["low"], row["high"]],
             "p_recipient": row["p_recipient"],
         }
@@ -90,7 +88,8 @@ def short_patch_rows(frame: pd.DataFrame, top: int = 3) -> list[dict[str, Any]]:
     return [{name: row[name] for name in keep} for row in patch_rows(frame) if row["rank"] <= top]
 
 
-def _run(row: Mapping[str, Any]) -> str:
+def run_name(row: Mapping[str, Any]) -> str:
+    """The run that a row with `suite` and `seed` is of."""
     from interp.values import RunId
 
     return str(RunId(row["suite"], _plain(row["seed"])))

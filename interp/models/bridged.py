@@ -79,6 +79,23 @@ class Bridged(Model):
         self._run(tokens, [(place, keep) for place in places])
         return torch.stack(found)
 
+    def head_value(self, layer: int) -> Float[Tensor, "head d_model d_head"]:
+        """See `Model.head_value`."""
+        value = self._bridge.blocks[layer].attn.W_V
+        return value.repeat_interleave(self.n_heads // len(value), 0)
+
+    def head_out(self, layer: int) -> Float[Tensor, "head d_head d_model"]:
+        """See `Model.head_out`."""
+        return self._bridge.blocks[layer].attn.W_O
+
+    def attention_norm(self, layer: int) -> Any:
+        """See `Model.attention_norm`."""
+        return self._bridge.blocks[layer].ln1
+
+    def final_norm(self) -> Any:
+        """See `Model.final_norm`."""
+        return self._bridge.ln_final
+
     def swap(self, checkpoint: Checkpoint) -> None:
         """See `Model.swap`; the bridge is made anew, since it keeps split copies of fused weights."""
         device = str(self.device)

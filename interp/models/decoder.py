@@ -78,7 +78,7 @@ class Decoder(Model):
         return Attention(scores.softmax(-1), value)
 
     def head_out(self, layer: int) -> Float[Tensor, "head d_head d_model"]:
-        """Each head's rows of a layer's W_O."""
+        """See `Model.head_out`."""
         return self.attention_out(layer).weight.unflatten(0, (self.n_heads, -1))
 
     def project(

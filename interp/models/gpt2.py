@@ -63,6 +63,19 @@ class GPT2(Decoder):
         """See `Decoder.attention_out`."""
         return _affine(self._blocks[layer].attn.c_proj)
 
+    def head_value(self, layer: int) -> Float[Tensor, "head d_model d_head"]:
+        """See `Model.head_value`."""
+        fused = self._blocks[layer].attn.c_attn.weight
+        return fused[:, -fused.shape[0] :].unflatten(1, (self.n_heads, -1)).transpose(0, 1)
+
+    def attention_norm(self, layer: int) -> Any:
+        """See `Model.attention_norm`."""
+        return self._blocks[layer].ln_1
+
+    def final_norm(self) -> Any:
+        """See `Model.final_norm`."""
+        return self.module.transformer.ln_f
+
     def mlp_hidden(
         self, layer: int, resid: Float[Tensor, "prompt pos d_model"]
     ) -> Float[Tensor, "prompt pos d_hidden"]:

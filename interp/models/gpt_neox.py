@@ -74,6 +74,19 @@ class GPTNeoX(Decoder):
         dense = self._blocks[layer].attention.dense
         return Affine(dense.weight.T, dense.bias)
 
+    def head_value(self, layer: int) -> Float[Tensor, "head d_model d_head"]:
+        """See `Model.head_value`."""
+        fused = self._blocks[layer].attention.query_key_value.weight
+        return fused.view(self.n_heads, 3, -1, fused.shape[1])[:, 2].transpose(1, 2)
+
+    def attention_norm(self, layer: int) -> Any:
+        """See `Model.attention_norm`."""
+        return self._blocks[layer].input_layernorm
+
+    def final_norm(self) -> Any:
+        """See `Model.final_norm`."""
+        return self.module.gpt_neox.final_layer_norm
+
     def mlp_hidden(
         self, layer: int, resid: Float[Tensor, "prompt pos d_model"]
     ) -> Float[Tensor, "prompt pos d_hidden"]:

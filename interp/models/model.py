@@ -70,6 +70,22 @@ class Model(ABC):
     ) -> Float[Tensor, "layer prompt head dest src"]:
         """Attention of every head after softmax (or scores before it); rows sum to one, no mass above the diagonal."""
 
+    @abstractmethod
+    def head_value(self, layer: int) -> Float[Tensor, "head d_model d_head"]:
+        """A layer's W_V, one for each query head; a row vector goes through it from the left."""
+
+    @abstractmethod
+    def head_out(self, layer: int) -> Float[Tensor, "head d_head d_model"]:
+        """Each head's rows of a layer's W_O."""
+
+    @abstractmethod
+    def attention_norm(self, layer: int) -> Any:
+        """The norm between the residual stream and a layer's attention."""
+
+    @abstractmethod
+    def final_norm(self) -> Any:
+        """The norm between the residual stream and the unembedding."""
+
     def logits(self, tokens: Int[Tensor, "prompt pos"]) -> Float[Tensor, "prompt vocab"]:
         """Logits of the token after the last position; non-finite ones raise, naming step and layer."""
         logits = self.logits_with(tokens)
