@@ -12,7 +12,7 @@ import pandas as pd
 from interp import claims, comparison, evaluation, frames, patching, ranking, signatures
 from interp.models.batches import tensors
 from interp.models.loading import Loader
-from interp.provenance import Options, facts, of_checkpoints, of_prompts, of_run
+from interp.provenance import Options, facts, of_checkpoints, of_prompts, of_run, prompts_digest
 from interp.store import Store
 from interp.suites import Run
 from interp.tasks import Form, Task, TaskTokenizer, prompts, tokenizer
@@ -121,6 +121,7 @@ class Ends:
         first = self.asked.prompts[0]
         more = {
             "threshold": self.asked.threshold, "ceiling": self.asked.ceiling, "prompt_text": first.text,
+            "search_prompts": prompts_digest(self.bench.asked[self.task].search),
             "pieces": self.bench.known.pieces(first.tokens), "answer_text": self.bench.known.piece(first.answer),
         }  # fmt: skip
         return self.bench.store.cached(kind, made_from, facts(made_from, **more), compute)

@@ -1,16 +1,19 @@
-"""Store → one HTML file, and the plain tables that a terminal shows of heads."""
+"""Store → one HTML file, two stores side by side, and the plain tables that a terminal shows of heads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from interp.report import html, text
+from interp.report import assembly, html, text
+from interp.report.blocks import Page
+from interp.report.comparing import matching
+from interp.report.comparing import page as comparing
 from interp.report.tables import read
 from interp.store import Store
 from interp.values import InputError
 
-__all__ = ["text_tables", "write"]
+__all__ = ["compare", "text_tables", "write"]
 
 
 def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, command: str | None = None) -> Path:
@@ -22,7 +25,27 @@ def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, 
         InputError: the stores hold no results, or the file cannot be written.
     """
     view = read([stores] if isinstance(stores, Store) else list(stores))
-    document = html.page(view, title, command)
+    return _write(assembly.page(view, title, command), out)
+
+
+def compare(first: Store, second: Store, out: Path, title: str | None = None, command: str | None = None) -> Path:
+    """Write two stores side by side as one HTML file: two suites, two sizes, before and after a change.
+
+    Runs are matched by suite and seed, or by seed where each store holds another suite. A difference is second − first.
+
+    Raises:
+        InputError: a store holds no results, the two are one, or the file cannot be written.
+    """
+    if first.root.resolve() == second.root.resolve():
+        raise InputError(f"both stores are {first.root}; two different ones are set side by side")
+    names = (first.root.name, second.root.name)
+    if names[0] == names[1]:
+        names = (str(first.root), str(second.root))
+    return _write(comparing.page(matching.compare(names, read([first]), read([second])), title, command), out)
+
+
+def _write(page: Page, out: Path) -> Path:
+    document = html.document(page)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part = out.with_name(out.name + ".part")

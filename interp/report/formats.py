@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import SupportsFloat, SupportsIndex
 
 from interp.values import RunId
 
@@ -65,7 +66,7 @@ def sentence(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text with every character that would be unseen, or turn its neighbours round, written out."""
-    return "".join(map(_visible, text))
+    return text if text.isprintable() else "".join(map(_visible, text))
 
 
 def _visible(character: str) -> str:
@@ -100,3 +101,34 @@ def run_slug(run: RunId) -> str:
 def short(digest: str) -> str:
     """The first 12 digits of a hash."""
     return digest[:12] if digest else NONE
+
+
+def change(before: float, after: float) -> str:
+    """`.200 → .920`."""
+    return f"{probability(before)} → {probability(after)}"
+
+
+def ranged(values: Sequence[float]) -> str:
+    """`.380 to .820`, or the one value."""
+    low, high = probability(min(values)), probability(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def number(value: float) -> str:
+    """A number of any size: three digits behind the point where they tell something."""
+    if math.isnan(value):
+        return NONE
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+def optional(value: object) -> str:
+    """A stored number, whole ones as steps; a dash where it is not known."""
+    if not isinstance(value, SupportsFloat) or math.isnan(float(value)):
+        return NONE
+    return f"{int(value):,}" if isinstance(value, SupportsIndex) else number(float(value))
+
+
+def measured(of: tuple[float, float, float] | None) -> str:
+    """`+.026 [+.003, +.054]`; a dash where there is none."""
+    return NONE if of is None else f"{signed(of[0])} {interval(*of[1:])}"

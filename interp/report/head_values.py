@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from interp.report.views import SCORES, Agreement, Effect, Signature
+from interp.report.selection import records
+from interp.report.views import Agreement, Effect, Receiving, Signature
 from interp.values import Direction, Head
 
-CLEAR_SHARE = 0.05
-_SIGN = {Direction.DENOISING: 1.0, Direction.NOISING: -1.0}
 
-
-def records(frame: pd.DataFrame) -> Iterator[Mapping[str, Any]]:
-    """The rows of a table as mappings."""
-    return ({str(name): value for name, value in row.items()} for row in frame.to_dict("records"))
-
-
-def read_ranking(heads: pd.DataFrame, gaps: Mapping[Direction, float]) -> dict[Direction, tuple[Effect, ...]]:
-    """The effects of a `heads` table by direction, first rank first; `gaps` says how large an effect must be."""
+def read_ranking(heads: pd.DataFrame) -> dict[Direction, tuple[Effect, ...]]:
+    """The effects of a `heads` table by direction, first rank first."""
     found: dict[Direction, list[Effect]] = {}
     for row in records(heads):
-        direction = Direction(row["direction"])
-        delta_p, low, high = float(row["delta_p"]), float(row["low"]), float(row["high"])
-        sign = _SIGN[direction]
-        least = CLEAR_SHARE * abs(gaps.get(direction, 0.0))
-        clear = min(sign * low, sign * high) > 0 and sign * delta_p >= least
-        found.setdefault(direction, []).append(Effect(_head(row), delta_p, low, high, int(row["rank"]), clear))
+        found.setdefault(Direction(row["direction"]), []).append(_effect(row))
     return {
         direction: tuple(sorted(found[direction], key=lambda of: of.rank))
         for direction in Direction
@@ -38,62 +26,90 @@ def read_ranking(heads: pd.DataFrame, gaps: Mapping[Direction, float]) -> dict[D
     }
 
 
+def _effect(row: Mapping[str, Any]) -> Effect:
+    return Effect(
+        head=_head(row),
+        delta_p=float(row["delta_p"]),
+        low=float(row["low"]),
+        high=float(row["high"]),
+        rank=int(row["rank"]),
+        simultaneous=(float(row.get("sim_low", math.nan)), float(row.get("sim_high", math.nan))),
+        control=float(row.get("permuted_95", math.nan)),
+        causal=bool(row["causal"]) if "causal" in row else None,
+    )
+
+
 def read_signatures(heads: pd.DataFrame) -> dict[Head, Signature]:
-    """The labels and scores of a `heads` table by head."""
+    """The labels of a `heads` table by head, and every score that it has at both ends."""
+    names = [str(name) for name in heads.columns]
+    scores = [
+        s.removesuffix("_post") for s in names if s.endswith("_post") and f"{s.removesuffix('_post')}_pre" in names
+    ]
     found: dict[Head, Signature] = {}
     for row in records(heads):
-        scores = {s: (float(row[f"{s}_pre"]), float(row[f"{s}_post"])) for s in SCORES}
-        found.setdefault(_head(row), Signature(_label(row["label_pre"]), _label(row["label"]), scores))
+        ends = {s: (float(row[f"{s}_pre"]), float(row[f"{s}_post"])) for s in scores}
+        found.setdefault(_head(row), Signature(_label(row["label_pre"]), _label(row["label"]), ends))
     return found
 
 
 def read_agreement(agreement: pd.DataFrame) -> tuple[Agreement, ...]:
     """The rows of an `agreement` table."""
     return tuple(
-        Agreement(Direction(row["direction"]), str(row["score"]), float(row["rho"]), float(row["p_value"]))
+        Agreement(
+            Direction(row["direction"]),
+            str(row["score"]),
+            {k: float(v) for k, v in row.items() if isinstance(v, int | float)},
+        )
         for row in records(agreement)
     )
 
 
-def read_grids(effects: pd.DataFrame) -> dict[Direction, np.ndarray]:
-    """Mean Δp[layer, head] over the prompts, by direction; NaN where a head is not stored."""
-    totals: dict[Direction, dict[Head, list[float]]] = {}
-    for direction, layer, head, value in zip(
-        *(effects[name].tolist() for name in ("direction", "layer", "head", "delta_p")), strict=True
-    ):
-        totals.setdefault(Direction(direction), {}).setdefault(Head(layer, head), []).append(value)
+def read_samples(effects: pd.DataFrame) -> dict[Direction, np.ndarray]:
+    """Δp[prompt, layer, head] by direction; NaN where a head is not stored."""
     found: dict[Direction, np.ndarray] = {}
-    for direction, by_head in sorted(totals.items()):
-        found[direction] = np.full((max(h.layer for h in by_head) + 1, max(h.head for h in by_head) + 1), math.nan)
-        for head, values in by_head.items():
-            found[direction][head.layer, head.head] = sum(values) / len(values)
-    return found
-
-
-def read_gaps(effects: pd.DataFrame) -> dict[Direction, float]:
-    """Mean p of the donor minus mean p of the recipient, by direction."""
-    found: dict[Direction, float] = {}
+    names = effects["direction"].to_numpy()
+    axes = [effects[name].to_numpy() for name in ("prompt", "layer", "head")]
     for direction in Direction:
-        of = effects.loc[effects["direction"] == direction.value]
-        if len(of):
-            found[direction] = float(of["p_donor"].to_numpy().mean() - of["p_recipient"].to_numpy().mean())
+        of = names == direction.value
+        if of.any():
+            at = tuple(axis[of] for axis in axes)
+            found[direction] = np.full([int(axis.max()) + 1 for axis in at], math.nan)
+            found[direction][at] = effects["delta_p"].to_numpy()[of]
     return found
 
 
-def distance(signatures: pd.DataFrame, beside: Mapping[Head, Signature]) -> float:
-    """The largest difference between the values of a `signatures` table and the later scores beside the heads."""
-    worst = 0.0
-    for row in records(signatures):
-        of = beside.get(_head(row))
-        if of is not None and row["score"] in of.scores:
-            gap = abs(float(row["value"]) - of.scores[row["score"]][1])
-            worst = max(worst, 0.0 if math.isnan(gap) else gap)
-    return worst
+def read_recipients(recipients: pd.DataFrame) -> tuple[Receiving, ...]:
+    """The rows of a `recipients` table, head by head."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in records(recipients):
+        found.setdefault(str(row["head"]), []).append(row)
+    return tuple(
+        Receiving(
+            head,
+            tuple(int(row["step"]) for row in of),
+            tuple((float(row["delta_p"]), float(row["low"]), float(row["high"])) for row in of),
+            tuple(float(row["p_recipient"]) for row in of),
+        )
+        for head, of in ((head, sorted(of, key=lambda row: row["step"])) for head, of in found.items())
+    )
 
 
 def read_uniform(signatures: pd.DataFrame) -> dict[str, float]:
     """Each score of uniform attention, from a `signatures` table."""
-    return {str(row["score"]): float(row["uniform"]) for row in records(signatures)}
+    return {str(row["score"]): float(row["uniform"]) for row in records(signatures.drop_duplicates("score"))}
+
+
+def read_scores(signatures: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Every score [layer, head] of a `signatures` table."""
+    names, layer, head = (signatures[name].to_numpy() for name in ("score", "layer", "head"))
+    values = signatures["value"].to_numpy(dtype=float)
+    shape = int(layer.max()) + 1, int(head.max()) + 1
+    found: dict[str, np.ndarray] = {}
+    for score in dict.fromkeys(names.tolist()):
+        of = names == score
+        found[str(score)] = np.full(shape, math.nan)
+        found[str(score)][layer[of], head[of]] = values[of]
+    return found
 
 
 def _head(row: Mapping[str, Any]) -> Head:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from interp.report.selection import records
 from interp.report.views import JointSet, Recovery, Verdict
 from interp.values import Direction
 
@@ -18,7 +19,7 @@ since the best k, chosen afterwards, would be optimistic."""
 
 def read_sets(joint: pd.DataFrame) -> tuple[JointSet, ...]:
     """The sets of a `joint` table."""
-    return tuple(_set({str(name): value for name, value in row.items()}) for row in joint.to_dict("records"))
+    return tuple(map(_set, records(joint)))
 
 
 def _set(row: Mapping[str, Any]) -> JointSet:

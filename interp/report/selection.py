@@ -1,17 +1,23 @@
-"""Which stored results a report uses: the newest, and never two sets of weights for one step of a run."""
+"""Which stored results a report uses: the newest, never two sets of weights for one step, or two settings at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
 
 from interp.report import formats
 from interp.store import Result, Store
 from interp.values import InputError, RunId
 
-PAIR_KINDS = ("heads", "effects", "joint", "agreement", "patterns")
-KINDS = ("prompts", "evaluations", "emergence", "signatures", *PAIR_KINDS)
-_SAME = ("pre", "post", "weights", "tokenizer", "bos", "dtype", "role", "prompts")
+PAIR_KINDS = ("heads", "effects", "joint", "agreement", "patterns", "recipients")
+RUN_KINDS = ("signatures", "curves", "onsets", "changes")
+KINDS = ("prompts", "evaluations", "emergence", *RUN_KINDS, *PAIR_KINDS)
+FORWARD = ("tokenizer", "bos", "dtype", "device", "config")
+_SAME = ("pre", "post", "weights", "task_version", "role", "prompts", *FORWARD)
+_WORDS = {"bos": "BOS", "prompts": "prompts", "task_version": "version of the task"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class Selection:
 
     def of_pair(self, kind: str, run: RunId, task: str) -> tuple[Result, ...]:
         """The results of a kind for a run and task, newest first."""
-        return tuple(result for result in self.of_run(kind, run) if result.facts.get("task") == task)
+        return tuple(result for result in self.of_run(kind, run) if result.facts.get("task", task) == task)
 
 
 def select(stores: Sequence[Store]) -> Selection:
@@ -46,21 +52,93 @@ def select(stores: Sequence[Store]) -> Selection:
     return Selection(kept, hashes, tuple(left_out))
 
 
+def records(frame: pd.DataFrame) -> Iterator[Mapping[str, Any]]:
+    """The rows of a table as mappings."""
+    return ({str(name): value for name, value in row.items()} for row in frame.to_dict("records"))
+
+
 def run_of(result: Result) -> RunId:
     """The run that a result is about."""
     seed = result.facts["seed"]
     return RunId(result.facts["suite"], None if seed is None else int(seed))
 
 
-def same_conditions(result: Result, other: Result) -> bool:
-    """Whether two results of a run and task were measured on the same weights, prompts' tokens and numerics."""
-    return all(result.facts.get(fact) == other.facts.get(fact) for fact in _SAME)
+def differing(result: Result, other: Mapping[str, Any], facts: Sequence[str] = FORWARD) -> list[str]:
+    """The facts that both results tell, and tell differently."""
+    return [f for f in facts if f in result.facts and f in other and result.facts[f] != other[f]]
 
 
 def name(result: Result) -> str:
     """A result in words: `heads of nano/seed1 · string`."""
     task = result.facts.get("task")
     return f"{result.kind} of {run_of(result)}" + (f" · {task}" if task else "")
+
+
+def consistent(chosen: Selection, run: RunId, task: str, left_out: list[str]) -> dict[str, Result]:
+    """The newest result of each kind that was measured as the newest of all was: checkpoints, prompts and numerics."""
+    every = [result for kind in PAIR_KINDS for result in chosen.of_pair(kind, run, task)]
+    if not every:
+        return {}
+    reference = max(every, key=lambda result: (result.facts["made"], result.key))
+    found: dict[str, Result] = {}
+    for result in every:
+        unlike = differing(result, reference.facts, _SAME)
+        if unlike:
+            left_out.append(f"{name(result)}: {_unlike(result, reference, unlike)}")
+        else:
+            found.setdefault(result.kind, result)
+    return found
+
+
+def scan_beside(
+    chosen: Selection, run: RunId, task: str, reference: Result | None, left_out: list[str]
+) -> tuple[Result, Mapping[str, Any]] | None:
+    """The newest scan of a task in a run made with the settings of its effects (any, where there are none)."""
+    found = None
+    for scan in chosen.of_run("emergence", run):
+        row = next((row for row in records(scan.frame) if str(row["task"]) == task), None)
+        if row is None:
+            continue
+        beside = reference.facts if reference is not None else found[0].facts if found else {}
+        unlike = differing(scan, beside) + _other_task(scan, beside, task)
+        if unlike:
+            left_out.append(f"emergence of {run} · {task}: {_settings(unlike)} than {_than(reference)}")
+        elif found is None:
+            found = scan, row
+    return found
+
+
+def asked(scan: Result, task: str) -> Mapping[str, Any]:
+    """What a scan tells of a task's prompts: version and digest; nothing where it does not."""
+    return next((of for of in scan.made_from.get("tasks", ()) if of.get("task") == task), {})
+
+
+def _other_task(scan: Result, beside: Mapping[str, Any], task: str) -> list[str]:
+    """Whether a scan asked other prompts, or another version of the task, than what stands beside it."""
+    of = asked(scan, task)
+    version = ["task_version"] if of.get("task_version") != beside.get("task_version", of.get("task_version")) else []
+    known = beside.get("search_prompts", of.get("prompts"))
+    if "tasks" in beside:
+        known = next((one.get("prompts") for one in beside["tasks"] if one.get("task") == task), of.get("prompts"))
+    return version + (["prompts"] if of.get("prompts") != known else [])
+
+
+def _than(reference: Result | None) -> str:
+    return "the newest effects" if reference is not None else "the newest scan"
+
+
+def _settings(unlike: Sequence[str]) -> str:
+    return f"made with other {formats.listed(_WORDS.get(fact, fact) for fact in unlike)}"
+
+
+def _unlike(result: Result, reference: Result, unlike: Sequence[str]) -> str:
+    settings = [fact for fact in unlike if fact not in ("pre", "post", "weights")]
+    if settings:
+        return f"{_settings(settings)} than the newest results"
+    ends = [
+        f"{formats.step(int(r.facts['pre']))} and {formats.step(int(r.facts['post']))}" for r in (result, reference)
+    ]
+    return f"between steps {ends[0]}, the newest results are between {ends[1]}"
 
 
 def _newest_first(stores: Sequence[Store], kind: str) -> list[Result]:

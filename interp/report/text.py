@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from interp.report import formats, head_tables
+from interp.report import formats
 from interp.report.display import Table
+from interp.report.sections.heads import first_heads
 from interp.report.views import Pair, View
 from interp.values import Direction
 
@@ -23,7 +24,7 @@ def render(view: View) -> str:
 
 def _heads(pair: Pair) -> Iterator[str]:
     for direction in Direction:
-        table = head_tables.first_heads(pair, direction, TOP)
+        table = first_heads(pair, direction, TOP)
         if table is not None:
             ends = f", steps {formats.step(pair.ends.pre)} and {formats.step(pair.ends.post)}" if pair.ends else ""
             yield formats.visible(f"{pair.run} · {pair.task} · {direction.value}{ends}") + "\n" + aligned(table)

@@ -10,13 +10,10 @@ import numpy as np
 import pandas as pd
 
 from interp.store import Store
+from tests.report import rows
 
+SCORES, UNIFORM, HOSTILE = rows.SCORES, rows.UNIFORM, rows.HOSTILE
 STEPS = (0, 1, 2, 4, 8, 16, 32, 64, 128, *range(150, 3001, 150))
-SCORES = ("previous_token", "induction", "duplicate_token", "first_token", "a_1", "a_G", "sink", "coverage")
-UNIFORM = {"previous_token": 0.094, "induction": 0.071, "duplicate_token": 0.071, "first_token": 0.118,
-           "a_1": 1.0, "a_G": 0.0, "sink": 0.0, "coverage": 1.0}  # fmt: skip
-HOSTILE = ("<script>alert(1)</script>", '"quoted\'', "</script><b>", "ab\u202ecd", " 🦊", "nul\x00", "%{z}", "$x^2$",
-           "&lt;", "\n", "")  # fmt: skip
 TOKENIZER = hashlib.sha256(b"tokenizer").hexdigest()
 
 
@@ -41,6 +38,8 @@ class Suite:
     plans: dict[str, dict[int | None, Plan]]
     steps: tuple[int, ...] = STEPS
     prompts: int = 12
+    dtype: str = "float32"
+    asked: str = "64 prompts"
 
 
 NANO = Suite(
@@ -97,6 +96,7 @@ def write(root: Path, suite: Suite = NANO, kinds: Sequence[str] = (), branch: st
         writer.prompts(task)
     for seed in next(iter(suite.plans.values())):
         writer.emergence(seed)
+        writer.training(seed)
         for task, plans in suite.plans.items():
             if plans[seed].post is not None:
                 writer.pair(seed, task, plans[seed])
@@ -120,47 +120,57 @@ class _Writer:
             "weights": hashes,
             "tokenizer": TOKENIZER,
             "bos": True,
-            "dtype": "float32",
+            "dtype": self.suite.dtype,
             "device": "cpu",
             "versions": {"interp": "0.1.0", "torch": "2.13.0", "transformers": "5.1.0"},
             **facts,
         }
-        self.store.cached(
-            kind,
-            {"kind": kind, "suite": self.suite.name, "seed": seed, "weights": hashes, **facts},
-            every,
-            lambda: frame,
-        )
+        content = hashlib.sha256(frame.to_json().encode()).hexdigest()
+        made_from = {"kind": kind, "content": content, **every}
+        self.store.cached(kind, made_from, every, lambda: frame)
 
     def prompts(self, task: str) -> None:
         for role in ("search", "effect"):
-            rows = [_prompt(task, i) for i in range(self.suite.prompts)]
-            self._put("prompts", pd.DataFrame(rows), None, (), task=task, role=role, threshold=0.75,
+            asked = [rows.prompt(task, i) for i in range(self.suite.prompts)]
+            self._put("prompts", pd.DataFrame(asked), None, (), task=task, role=role, threshold=0.75,
                       ceiling=0.5 if task == "ioi" else 0.2, task_version=1)  # fmt: skip
 
     def emergence(self, seed: int | None) -> None:
-        rows = [_outcome(task, plans[seed], self.suite.steps) for task, plans in self.suite.plans.items()]
-        frame = pd.DataFrame(rows).astype({"pre": "Int64", "post": "Int64"})
-        self._put("emergence", frame, seed, self.suite.steps, search="grid", equal=[[0, 1]])
-        for row in rows:
+        found = [rows.outcome(task, plans[seed], self.suite.steps) for task, plans in self.suite.plans.items()]
+        whole = ("pre", "post", "lasting_pre", "lasting_post", "unprobed", "unprobed_from", "unprobed_to")
+        frame = pd.DataFrame(found).astype(dict.fromkeys(whole, "Int64"))
+        tasks = [
+            {"task": task, "task_version": 1, "role": "search", "prompts": f"search {task} {self.suite.asked}"}
+            for task in self.suite.plans
+        ]
+        commits = {str(step): f"c{step:039d}" for step in self.suite.steps}
+        self._put("emergence", frame, seed, self.suite.steps, search="grid", equal=[[0, 1]], tasks=tasks,
+                  commits=commits, identified=len(self.suite.steps), suspect=["its seed is said to be mislabelled"]
+                  if seed == 2 else [])  # fmt: skip
+        self._put("onsets", rows.onsets(found), seed, self.suite.steps)
+        for row in found:
+            self._put("curves", rows.curve(row), seed, row["steps"], task=row["task"])
             for step, p, share in zip(row["steps"], row["ps"], row["shares"], strict=True):
                 if step in (0, row["pre"], row["post"]):
-                    self._put("evaluations", _evaluation(p, share, self.suite.prompts), seed, (step,),
+                    self._put("evaluations", rows.evaluation(p, share, self.suite.prompts), seed, (step,),
                               task=row["task"], role="search", step=step)  # fmt: skip
 
     def pair(self, seed: int | None, task: str, plan: Plan) -> None:
         assert plan.post is not None
         ends = (self.suite.steps[self.suite.steps.index(plan.post) - 1], plan.post)
-        facts = {"task": task, "pre": ends[0], "post": ends[1]}
+        facts = {"task": task, "pre": ends[0], "post": ends[1], "task_version": 1, "role": "effect",
+                 "prompts": f"effect {task} {self.suite.asked}",
+                 "search_prompts": f"search {task} {self.suite.asked}"}  # fmt: skip
         mean = self._means(plan)
         self._put("effects", self._effects(mean), seed, ends, **facts)
         heads = self._heads(mean, plan)
         self._put("heads", heads, seed, ends, **facts)
         self._put("joint", self._joint(plan, mean), seed, ends, **facts)
         self._put("agreement", self._agreement(), seed, ends, **facts)
-        for end, step in zip(("pre", "post"), ends, strict=True):
-            self._put("signatures", self._signatures(heads, end), seed, (step,), prompts="task", step=step, task=task)
-        pieces = list(_prompt(task, 0)["pieces"])
+        self._put(
+            "recipients", rows.recipients(list(plan.heads), plan.effect, self.suite.steps, ends), seed, ends, **facts
+        )
+        pieces = list(rows.prompt(task, 0)["pieces"])
         self._put("patterns", self._patterns(heads, len(pieces)), seed, ends, pieces=pieces,
                   prompt_text="".join(pieces), answer_text=" Mary", **facts)  # fmt: skip
 
@@ -197,16 +207,17 @@ class _Writer:
 
     def _heads(self, mean: dict[str, np.ndarray], plan: Plan) -> pd.DataFrame:
         signs = {str(h): self._signature(f"L{h[0]}H{h[1]}", h[0], plan) for h in self.grid}
-        rows = []
+        found = []
         for direction, values in mean.items():
             order = np.argsort(-values if direction == "denoising" else values)
             for rank, at in enumerate(order, 1):
                 layer, head = self.grid[at]
-                rows.append({
+                found.append({
                     "direction": direction, "layer": layer, "head": head, "delta_p": values[at],
                     "low": values[at] - 0.05, "high": values[at] + 0.05, "rank": rank, **signs[str((layer, head))],
+                    **rows.claim(direction, values[at], plan.small_gap),
                 })  # fmt: skip
-        return pd.DataFrame(rows)
+        return pd.DataFrame(found)
 
     def _signature(self, name: str, layer: int, plan: Plan) -> dict[str, object]:
         noise = self.random.uniform(0, 0.03, 16).round(4)
@@ -226,7 +237,7 @@ class _Writer:
         return row
 
     def _joint(self, plan: Plan, mean: dict[str, np.ndarray]) -> pd.DataFrame:
-        rows = []
+        found = []
         for direction, sign in (("denoising", 1.0), ("noising", -1.0)):
             gap = sign * (0.02 if plan.small_gap else 0.65)
             base = {"direction": direction, "gap": gap, "gap_low": gap - 0.04, "gap_high": gap + 0.04}
@@ -234,14 +245,14 @@ class _Writer:
             ordered = sign * mean[direction][order]
             names = ["L{}H{}".format(*self.grid[at]) for at in order]
             for k in (k for k in (1, 2, 4, 8, 16) if 2 * k <= len(names)):
-                rows.append(base | self._set("top", k, 0, names[:k], sign * min(ordered[:k].sum(), 0.6), gap, plan))
+                found.append(base | self._set("top", k, 0, names[:k], sign * min(ordered[:k].sum(), 0.6), gap, plan))
                 for draw in range(8):
                     value = sign * self.random.normal(-0.004, 0.01)
-                    rows.append(base | self._set("random", k, draw, names[-k:], value, gap, plan))
+                    found.append(base | self._set("random", k, draw, names[-k:], value, gap, plan))
             whole = sign * ordered.clip(0).sum() * 0.8 if plan.effect > 0.1 else -sign * 0.1
-            rows.append(base | self._set("all", len(names), 0, names, whole, gap, plan))
-            rows.append(base | self._set("own", len(names), 0, names, 0.0, gap, plan))
-        return pd.DataFrame(rows)
+            found.append(base | self._set("all", len(names), 0, names, whole, gap, plan))
+            found.append(base | self._set("own", len(names), 0, names, 0.0, gap, plan))
+        return pd.DataFrame(found)
 
     @staticmethod
     def _set(name: str, k: int, draw: int, heads: list[str], value: float, gap: float, plan: Plan) -> dict[str, object]:
@@ -255,21 +266,24 @@ class _Writer:
         }  # fmt: skip
 
     def _agreement(self) -> pd.DataFrame:
-        rows = [
-            {"direction": d, "score": s, "rho": round(float(self.random.uniform(-0.2, 0.8)), 3), "p_value": 0.004}
+        found = [
+            {"direction": d, "score": s, "rho": round(float(self.random.uniform(-0.2, 0.8)), 3), "rho_low": -0.3,
+             "rho_high": 0.9, "p_value": 0.004, "p_layer": 0.03, "k": 2, "precision": 0.5, "precision_low": 0.0,
+             "precision_high": 1.0, "precision_layer": 0.2, "p_precision": 0.2, "p_holm": 0.4}
             for d in ("denoising", "noising")
             for s in SCORES
-        ]
-        return pd.DataFrame(rows)
+        ]  # fmt: skip
+        return pd.DataFrame(found)
 
-    @staticmethod
-    def _signatures(heads: pd.DataFrame, end: str) -> pd.DataFrame:
-        once = heads[heads.direction == "denoising"]
-        return pd.concat([
-            pd.DataFrame({"layer": once.layer, "head": once["head"], "score": s, "value": once[f"{s}_{end}"],
-                          "uniform": UNIFORM[s]})
-            for s in SCORES
-        ])  # fmt: skip
+    def training(self, seed: int | None) -> None:
+        """Signatures at every step, and when they changed: those of the heads that the first task plans."""
+        plan = next(iter(self.suite.plans.values()))[seed]
+        for step in self.suite.steps:
+            end = "post" if plan.post is not None and step >= plan.post else "pre"
+            frame = rows.signatures(self.grid, plan.heads, end, step)
+            self._put("signatures", frame, seed, (step,), prompts="random", step=step)
+        task = next(iter(self.suite.plans))
+        self._put("changes", rows.changes(plan.heads, task, plan.post), seed, self.suite.steps)
 
     def _patterns(self, heads: pd.DataFrame, n: int) -> pd.DataFrame:
         frames = []
@@ -284,45 +298,3 @@ class _Writer:
                 frames.append(pd.DataFrame({"end": end, "layer": row.layer, "head": row.head, "dest": dest, "src": src,
                                             "weight": raw / total[dest]}))  # fmt: skip
         return pd.concat(frames, ignore_index=True)
-
-
-def _prompt(task: str, i: int) -> dict[str, object]:
-    words = ["<|endoftext|>", "When", " Mary", " and", " John", " went", " to", " the", " store", ",", " John",
-             " gave", " a", " drink", " to"]  # fmt: skip
-    pieces = words if task != "string" else ["<|endoftext|>", *HOSTILE, " fox", " salt"]
-    foil = 12 if task == "ioi" else -1
-    return {
-        "prompt": i, "text": "".join(pieces), "tokens": [0, *range(3 + i, 2 + i + len(pieces))], "pieces": pieces,
-        "answer": 11, "answer_text": " Mary" if task != "string" else "</script>", "foil": foil,
-        "foil_text": " John" if foil > 0 else "", "layout": f"n={len(pieces)}",
-    }  # fmt: skip
-
-
-def _outcome(task: str, plan: Plan, steps: tuple[int, ...]) -> dict[str, object]:
-    if plan.status == "from_start":
-        shares = [0.9] * len(steps)
-    elif plan.status == "censored":
-        shares = [0.05 + 0.2 * i / len(steps) for i in range(len(steps))]
-    else:
-        assert plan.post is not None
-        shares = [0.06 if step < plan.post else 0.92 for step in steps]
-        shares[steps.index(plan.post) - 1] = 0.2
-        if plan.status == "lost":
-            shares[-2:] = [0.6, 0.5]
-    ps = [round(0.9 * share + 0.01, 4) for share in shares]
-    post = plan.post
-    at = steps.index(post) if post is not None else None
-    return {
-        "task": task, "status": plan.status, "pre": steps[at - 1] if at else None, "post": post,
-        "share_pre": shares[at - 1] if at else np.nan, "share_post": shares[at] if at else np.nan,
-        "p_pre": ps[at - 1] if at else np.nan, "p_post": ps[at] if at else np.nan, "threshold": 0.75,
-        "monotone": plan.status != "lost", "steps": list(steps), "shares": shares, "ps": ps,
-    }  # fmt: skip
-
-
-def _evaluation(p: float, share: float, n: int) -> pd.DataFrame:
-    solved = np.arange(n) < share * n
-    return pd.DataFrame({
-        "prompt": np.arange(n), "p": p, "log_p": np.log(p), "rank": np.where(solved, 0, 3), "margin": 0.5,
-        "solved": solved, "tie": False, "top": 11, "foil_margin": np.nan,
-    })  # fmt: skip

@@ -16,11 +16,13 @@ import plotly.graph_objects as go
 import pytest
 
 from interp import report
-from interp.report import html
+from interp.report import assembly
+from interp.report.blocks import figures
 from interp.report.tables import read
 from interp.store import Store
 from interp.values import InputError
 from tests.report import synthetic
+from tests.report.synthetic import Plan, Suite
 
 MB = 1_000_000
 
@@ -94,8 +96,9 @@ def test_hostile_tokens_are_text(nano_page: Path):
     assert "\u202e" not in joined
 
 
-def test_a_hostile_title_and_command_are_text(nano: Store, tmp_path: Path):
-    out = report.write(nano, tmp_path / "r.html", title="</title><script>x", command="<b>&</b>")
+def test_a_hostile_title_and_command_are_text(tmp_path: Path):
+    store = synthetic.write(tmp_path / "store", kinds=("emergence",))
+    out = report.write(store, tmp_path / "r.html", title="</title><script>x", command="<b>&</b>")
     page = parsed(out)
     assert "</title><script>x" in "".join(page.texts)
     assert "<b>&</b>" in page.texts
@@ -114,20 +117,21 @@ def test_every_figure_is_valid_and_has_its_place(nano: Store, nano_page: Path):
     found = payloads(nano_page)
     places = {(of["data-owner"], of["data-name"]) for _, of in parsed(nano_page).tags if "data-owner" in of}
     assert places == {(owner, name) for owner, figures in found.items() for name in figures}
-    for pair in read([nano]).pairs:
-        for name, plot in html._plots(pair).items():
-            assert isinstance(plot.figure(), go.Figure), name  # raises where an attribute is not plotly's
+    page = assembly.page(read([nano]), None, None)
+    for section in (*page.before, *(section for article in page.articles for section in article.sections)):
+        for of in figures(section.blocks):
+            assert isinstance(of.plot.figure(), go.Figure), of.name  # raises where an attribute is not plotly's
 
 
 def test_only_an_emergence_is_drawn_as_one(nano_page: Path):
-    overview = payloads(nano_page)["overview"]["overview"]
+    overview = payloads(nano_page)["page"]["overview"]
     assert isinstance(overview, dict)
     marks = {trace["name"].split(":")[0]: trace for trace in overview["data"]}
     counts = {name: len(marks[name]["x"]) for name in ("emerged", "lost", "from start", "censored")}
-    assert counts == {"emerged": 9, "lost": 1, "from start": 1, "censored": 1}
+    assert counts == {"emerged": 10, "lost": 1, "from start": 1, "censored": 1}
     symbols = [marks[name]["marker"]["symbol"] for name in counts]
     assert len(set(symbols)) == 4
-    assert len([x for x in marks["bracket"]["x"] if x is not None]) == 2 * 9
+    assert len([x for x in marks["bracket"]["x"] if x is not None]) == 2 * 10
 
 
 def test_both_directions_share_one_scale_centred_at_zero(nano_page: Path):
@@ -142,7 +146,7 @@ def test_the_tables_read_without_javascript(nano_page: Path):
     assert text.count('class="no-js"') == 1
     assert "<noscript>" in text
     rows = re.findall(r"<tr[^>]*id=\"run-nano-3l-seed1-string-L2H1\"[^>]*>(.*?)</tr>", text)
-    assert "+.402 [+.352, +.452]" in rows[0]
+    assert "+.402 [+.342, +.462]" in rows[0]  # the simultaneous interval
 
 
 def test_how_it_was_made_is_said(nano_page: Path):
@@ -162,11 +166,13 @@ def test_what_is_missing_is_said_with_the_command_that_fills_it(tmp_path: Path):
     assert "This task is censored here, so no effects were measured." in text
     store = synthetic.write(tmp_path / "other", kinds=("effects",))
     text = report.write(store, tmp_path / "r.html").read_text("utf-8")
-    assert "No scan is stored. <code>interp scan …</code>" in text
+    assert "No scan is stored. <code>interp scan SUITE</code>" in text
     assert "No ranking is stored." in text
     assert "No joint patch is stored." in text
     assert "No patterns are stored." in text
     assert "No prompts are stored." in text
+    assert "Signatures are not stored at several steps." in text
+    assert "was not measured. <code>interp patch nano-3l --seeds 1 --task string --recipients all</code>" in text
 
 
 def test_the_file_stays_small_and_is_made_quickly(tmp_path: Path):
@@ -183,8 +189,10 @@ def test_the_file_stays_small_and_is_made_quickly(tmp_path: Path):
         assert out.stat().st_size <= largest
 
 
-def test_the_same_store_gives_the_same_file(nano: Store, nano_page: Path, tmp_path: Path):
-    first, second = nano_page, report.write(nano, tmp_path / "b.html", command="interp demo --seeds 0-2")
+def test_the_same_store_gives_the_same_file(tmp_path: Path):
+    suite = Suite("tiny", 2, 2, {"string": {0: Plan("emerged", 600, ("L1H0",), 0.4)}}, prompts=2)
+    store = synthetic.write(tmp_path / "store", suite)
+    first, second = (report.write(store, tmp_path / name) for name in ("a.html", "b.html"))
     assert first.read_bytes() == second.read_bytes()
 
 

@@ -11,7 +11,7 @@ def test_the_tables_say_which_heads(nano: Store):
     lines = text_tables(nano).splitlines()
     at = lines.index("nano-3l/seed1 · string · denoising, steps 1,350 and 1,500")
     first = lines[at + 3].split()
-    assert first[:5] == ["L2H1", "induction", "clear", "+.402", "[+.352,"]
+    assert first[:5] == ["L2H1", "induction", "causal", "+.402", "[+.352,"]
     assert lines[at + 8].startswith("uniform")
     assert len([line for line in lines if " · noising" in line]) == 10
 

@@ -19,20 +19,22 @@ def grids(pair: Pair) -> Mapping[Direction, Plot]:
     """One figure for each direction that is stored; their colours may be compared with one another."""
     limit = max([0.01, *(float(np.nanmax(np.abs(values))) for values in pair.grids.values())])
     return {
-        direction: _grid(values, limit, direction, _marked(pair, direction)) for direction, values in pair.grids.items()
+        direction: heat(values, limit, f"{direction.value}: Δp", _marked(pair, direction))
+        for direction, values in pair.grids.items()
     }
 
 
 def _marked(pair: Pair, direction: Direction) -> list[Head]:
-    """The heads with a clear effect."""
-    return [effect.head for effect in pair.ranking.get(direction, ()) if effect.clear]
+    """The causal heads."""
+    return [effect.head for effect in pair.ranking.get(direction, ()) if effect.causal]
 
 
-def _grid(values: np.ndarray, limit: float, direction: Direction, marked: list[Head]) -> Plot:
+def heat(values: np.ndarray, limit: float, name: str, marked: list[Head]) -> Plot:
+    """Values [layer, head] on the diverging scale from −limit to +limit; some heads outlined."""
     layers, heads = values.shape
     cells = [[None if np.isnan(v) else round(float(v), 5) for v in row] for row in values]
     words = [[formats.signed(float(v)) for v in row] for row in values]
-    heat = {
+    cells_of = {
         "type": "heatmap", "z": cells, "zmin": -limit, "zmax": limit, "xgap": 2, "ygap": 2,
         "colorscale": style.scale(style.DIVERGING), "text": words,
         "texttemplate": "%{text}" if heads <= _WORDS_UP_TO else "", "textfont": {"size": 11},
@@ -41,12 +43,12 @@ def _grid(values: np.ndarray, limit: float, direction: Direction, marked: list[H
     }  # fmt: skip
     axis = {"dtick": 1, "showgrid": False, "zeroline": False}
     layout = {
-        "title": title(f"{direction.value}: Δp"),
+        "title": title(name),
         "xaxis": axis | {"title": {"text": "head"}, "range": [-0.5, heads - 0.5]},
         "yaxis": axis | {"title": {"text": "layer"}, "range": [layers - 0.5, -0.5]},
         "shapes": list(map(_outline, marked)),
     }
-    return plot([heat], 120 + min(max(26 * layers, 130), 420), layout)
+    return plot([cells_of], 120 + min(max(26 * layers, 130), 420), layout)
 
 
 def _outline(head: Head) -> Attributes:

@@ -1,4 +1,4 @@
-"""When each task emerged: every run's bracket on one step axis, and one run's curve."""
+"""When each task emerged: every run's bracket on one step axis."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from interp.report import formats
 from interp.report.figures import style
-from interp.report.figures.plot import Attributes, Plot, band, horizontal, plot, vertical
+from interp.report.figures.plot import Attributes, Plot, plot
 from interp.report.views import Curve, Outcome, Pair
 from interp.values import Status
 
 _ROW, _GROUP = 21, 30
 _MARKS = {
     Status.EMERGED: ("emerged: first passing step", "circle", style.BLUE),
-    Status.LOST: ("lost: passed, fails at the last step", "x-thin-open", style.ORANGE),
     Status.FROM_START: ("from start: passes at the first checkpoint", "square-open", style.GREEN),
     Status.CENSORED: ("censored: never passes up to here", "triangle-right-open", style.MUTED),
 }
@@ -38,7 +37,8 @@ def overview(pairs: Sequence[Pair]) -> Plot | None:
         "annotations": list(_headings(judged, tasks)),
         "margin": {"l": max(70, 16 + 8 * max(map(len, tasks))), "t": 64},
     }  # fmt: skip
-    traces = [_evaluated(judged, rows), _brackets(judged, rows), _spells(judged, rows), *_marks(judged, rows)]
+    traces = [_evaluated(judged, rows), *_brackets(judged, rows), _spells(judged, rows), *_marks(judged, rows)]
+    traces += _lost(judged, rows)
     return plot(traces, height, layout)
 
 
@@ -82,13 +82,18 @@ def _lines(name: str, spans: Sequence[tuple[float, float, float]], line: Attribu
     return trace | {"showlegend": bool(spans)}
 
 
-def _brackets(pairs: Sequence[Pair], rows: dict[int, float]) -> Attributes:
-    spans = [
-        (style.place(o.bracket.pre), style.place(o.bracket.post), rows[id(pair)])
-        for pair in pairs
-        if (o := pair.outcome) is not None and o.bracket is not None and o.status is Status.EMERGED
-    ]
-    return _lines("bracket: fails at its start, passes at its end", spans, {"width": 7, "color": style.BLUE})
+def _brackets(pairs: Sequence[Pair], rows: dict[int, float]) -> Iterator[Attributes]:
+    """The first known bracket of every run, and the lasting one where it is another."""
+    for name, which, colour, width in (
+        ("bracket: fails at its start, passes at its end", "bracket", style.BLUE, 7),
+        ("lasting bracket, where it is later", "later", style.ORANGE, 5),
+    ):
+        spans = [
+            (style.place(bracket.pre), style.place(bracket.post), rows[id(pair)])
+            for pair in pairs
+            if pair.outcome is not None and (bracket := getattr(pair.outcome, which)) is not None
+        ]
+        yield _lines(name, spans, {"width": width, "color": colour})
 
 
 def _spells(pairs: Sequence[Pair], rows: dict[int, float]) -> Attributes:
@@ -96,9 +101,23 @@ def _spells(pairs: Sequence[Pair], rows: dict[int, float]) -> Attributes:
     spans = [
         (style.place(_first_pass(pair)), style.place(pair.curve.steps[-1]), rows[id(pair)])
         for pair in pairs
-        if pair.outcome is not None and pair.curve is not None and pair.outcome.status is Status.LOST
+        if pair.outcome is not None and pair.curve is not None and pair.outcome.lost
     ]
     return _lines("from a lost task's first pass", spans, {"width": 1.5, "color": style.ORANGE, "dash": "dot"})
+
+
+def _lost(pairs: Sequence[Pair], rows: dict[int, float]) -> Iterator[Attributes]:
+    """A cross at the last step of every task that was lost again."""
+    lost = [(pair, pair.outcome, pair.curve) for pair in pairs if pair.outcome and pair.curve and pair.outcome.lost]
+    if lost:
+        yield {
+            "type": "scatter", "x": [style.place(curve.steps[-1]) for _, _, curve in lost],
+            "y": [rows[id(pair)] for pair, _, _ in lost], "mode": "markers", "name": "lost: fails at the last step",
+            "text": [_said(*of) for of in lost], "customdata": [pair.anchor for pair, _, _ in lost],
+            "hovertemplate": "%{text}<extra></extra>",
+            "marker": {"symbol": "x-thin-open", "size": 10, "color": style.ORANGE,
+                       "line": {"width": 2, "color": style.ORANGE}},
+        }  # fmt: skip
 
 
 def _first_pass(pair: Pair) -> int:
@@ -135,57 +154,12 @@ def _mark_step(outcome: Outcome, curve: Curve) -> int:
 
 def _said(pair: Pair, outcome: Outcome, curve: Curve) -> str:
     name = f"<b>{formats.plotted(str(pair.run))} · {formats.plotted(pair.task)}</b><br>"
+    last = f"step {formats.step(curve.steps[-1])} ({formats.probability(curve.shares[-1])} solved)"
+    lost = f"<br>fails at the last, {last}" if outcome.lost else ""
     if outcome.status is Status.EMERGED and outcome.bracket is not None:
         before, after = map(formats.probability, outcome.share)
         ends = (formats.step(outcome.bracket.pre), formats.step(outcome.bracket.post))
-        return name + f"fails at step {ends[0]} ({before} solved)<br>passes at step {ends[1]} ({after} solved)"
+        return name + f"fails at step {ends[0]} ({before} solved)<br>passes at step {ends[1]} ({after} solved)" + lost
     if outcome.status is Status.FROM_START:
-        return name + f"passes at its first checkpoint, step {formats.step(curve.steps[0])}"
-    last = f"step {formats.step(curve.steps[-1])} ({formats.probability(curve.shares[-1])} solved)"
-    if outcome.status is Status.LOST:
-        return name + f"first passes at step {formats.step(_first_pass(pair))}<br>fails at the last, {last}"
+        return name + f"passes at its first checkpoint, step {formats.step(curve.steps[0])}" + lost
     return name + f"has not passed by {last}"
-
-
-def curve(pair: Pair) -> Plot | None:
-    """Mean p(answer) and share of solved prompts at the evaluated steps, the bracket shaded where it emerged."""
-    if pair.curve is None:
-        return None
-    steps = [style.place(step) for step in pair.curve.steps]
-    names = [formats.step(step) for step in pair.curve.steps]
-    traces = [
-        _curve(steps, names, pair.curve.shares, "share solved", style.ORANGE, "square-open"),
-        _curve(steps, names, pair.curve.ps, "mean p(answer)", style.BLUE, "circle"),
-    ]
-    shapes, annotations = _bounds(pair.outcome) if pair.outcome is not None else ([], [])
-    layout = {
-        "xaxis": style.step_axis(pair.curve.steps[-1]),
-        "yaxis": {"range": [-0.03, 1.05], "title": {"text": "share or probability"}, "zeroline": False},
-        "hovermode": "x unified",
-        "shapes": shapes,
-        "annotations": annotations,
-    }
-    return plot(traces, 320, layout)
-
-
-def _curve(x: list[float], names: list[str], y: Sequence[float], name: str, colour: str, symbol: str) -> Attributes:
-    return {
-        "type": "scatter", "x": x, "y": [round(value, 4) for value in y], "name": name, "mode": "lines+markers",
-        "customdata": names, "line": {"color": colour, "width": 1.8},
-        "marker": {"symbol": symbol, "size": 6, "color": colour},
-        "hovertemplate": "%{y:.3f} at step %{customdata}",
-    }  # fmt: skip
-
-
-def _bounds(outcome: Outcome) -> tuple[list[Attributes], list[Attributes]]:
-    """The threshold, and the bracket: shaded where the task emerged, only its ends where it was lost again."""
-    note = {
-        "text": f"threshold {formats.probability(outcome.threshold)}", "xref": "paper", "x": 0, "xanchor": "left",
-        "y": outcome.threshold, "yanchor": "bottom", "showarrow": False, "font": {"size": 11, "color": style.MUTED},
-    }  # fmt: skip
-    shapes = [horizontal(outcome.threshold, "dot")]
-    if outcome.bracket is not None:
-        ends = (style.place(outcome.bracket.pre), style.place(outcome.bracket.post))
-        emerged = outcome.status is Status.EMERGED
-        shapes += [band(*ends)] if emerged else [vertical(end, "dash") for end in ends]
-    return shapes, [note]

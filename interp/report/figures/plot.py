@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +26,17 @@ class Plot:
         """The plotly figure, checked against plotly's schema."""
         return go.Figure(list(self.traces), layout=self.layout | {"template": style.template(dark=False)})
 
-    def json(self) -> Attributes:
-        """What plotly.js draws, the template left to the page."""
-        return {"data": _finite(list(self.traces)), "layout": _finite(self.layout)}
+    def json(self) -> str:
+        """What plotly.js draws, the template left to the page; what is no number is null."""
+        drawn = {"data": list(self.traces), "layout": self.layout}
+        try:
+            return _dumped(drawn)
+        except ValueError:
+            return _dumped(_finite(drawn))
+
+
+def _dumped(value: Attributes) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

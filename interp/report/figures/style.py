@@ -76,9 +76,9 @@ def place(step: int) -> float:
     return math.log10(1 + step / _KNEE)
 
 
-def step_axis(last: int) -> dict[str, Any]:
-    """The step axis from 0 to just beyond the last step."""
-    ticks = [0, 10, *(m * 10**e for e in range(2, 7) for m in (1, 3))]
+def step_axis(last: int, few: bool = False) -> dict[str, Any]:
+    """The step axis from 0 to just beyond the last step; `few` ticks where it is narrow."""
+    ticks = [0, *(10**e for e in range(2, 7))] if few else [0, 10, *(m * 10**e for e in range(2, 7) for m in (1, 3))]
     shown = [tick for tick in ticks if tick <= last * 1.02]
     end = place(last)
     return {

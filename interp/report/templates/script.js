@@ -5,6 +5,14 @@
   const pairs = all(".pair");
   const state = { run: pairs[0]?.dataset.run, task: pairs[0]?.dataset.task, every: false };
 
+  // ---- holding the load event until the figures in sight are drawn, so that a browser told to print a file prints them
+  const hold = document.createElement("iframe");
+  hold.hidden = true;
+  document.body.append(hold);
+  hold.contentDocument?.open();
+  const letGo = () => { hold.contentDocument?.close(); hold.remove(); };
+  setTimeout(letGo, 10000);
+
   // ---- what is packed: text gzipped in base64, unpacked once, when first needed
   const unpacked = new Map();
   const unpack = (element) => {
@@ -15,15 +23,20 @@
     })());
     return unpacked.get(element);
   };
-  const memo = (make) => { let made; return () => (made ??= make()); };
-  const library = memo(async () => {
+  let theme;
+  let loading;
+  const library = () => loading ??= (async () => {
+    theme = JSON.parse(await unpack(document.getElementById("theme-data")));
     const script = document.createElement("script");
     script.textContent = await unpack(document.getElementById("library"));
     document.head.append(script);
-    return window.Plotly;
-  });
-  const theme = memo(async () => JSON.parse(await unpack(document.getElementById("theme-data"))));
-  const payloads = new Map(all(".payload").map((e) => [e.dataset.name, memo(async () => JSON.parse(await unpack(e)))]));
+  })();
+  const payloads = new Map(all(".payload").map((e) => [e.dataset.name, e]));
+  const ready = new Map();
+  const prepared = async (owner) => {
+    await library();
+    if (!ready.has(owner)) ready.set(owner, JSON.parse(await unpack(payloads.get(owner))));
+  };
 
   // ---- colours: figures are written for the light page; on the dark one each known colour has its counterpart
   const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -33,39 +46,47 @@
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, recoloured(v, colours, k)]));
   };
-  const dressed = async (figure, dark) => {
-    const { dark: colours, templates } = await theme();
-    const copy = dark ? recoloured(figure, colours) : structuredClone(figure);
-    copy.layout.template = templates[dark ? "dark" : "light"];
+  const dressed = (figure, dark) => {
+    const copy = dark ? recoloured(figure, theme.dark) : structuredClone(figure);
+    copy.layout.template = theme.templates[dark ? "dark" : "light"];
     copy.layout.dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
     return copy;
   };
 
-  // ---- drawing, when a figure comes near the window
+  // ---- drawing: what comes near the window first, then the rest of what is open while nothing else is to do
   const config = { responsive: true, typesetMath: false, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "pan2d", "zoomIn2d", "zoomOut2d"] };
-  const figureOf = async (element) => (await payloads.get(element.dataset.owner)())[element.dataset.name];
+  const paint = (element, dark, size) => { // at once; what it needs must have been prepared
+    const figure = ready.get(element.dataset.owner)?.[element.dataset.name];
+    if (!window.Plotly || !figure || element.dataset.state === "failed") return undefined;
+    const { data, layout } = dressed(figure, dark);
+    const drawn = window.Plotly.react(element, data, { ...layout, ...size }, config);
+    if (element.dataset.state !== "drawn") {
+      element.on("plotly_click", ({ points }) => { if (pairs.some((p) => p.id === points[0].customdata)) location.hash = points[0].customdata; });
+      element.dataset.state = "drawn";
+    }
+    return drawn;
+  };
   const draw = async (element) => {
     if (element.dataset.state) return;
     element.dataset.state = "waiting";
     try {
-      const [plotly, figure] = await Promise.all([library(), figureOf(element)]);
-      const { data, layout } = await dressed(figure, isDark());
-      await plotly.newPlot(element, data, layout, config);
-      element.dataset.state = "drawn";
-      element.on("plotly_click", ({ points }) => { if (pairs.some((p) => p.id === points[0].customdata)) location.hash = points[0].customdata; });
+      await prepared(element.dataset.owner);
+      if (element.dataset.state === "waiting") await paint(element, isDark(), {});
     } catch (error) {
       element.dataset.state = "failed";
       element.classList.add("failed");
       element.textContent = typeof DecompressionStream === "undefined" ? "This browser cannot unpack the figure; the tables hold its numbers." : `This figure could not be drawn (${error.message}).`;
     }
   };
-  const redraw = async (element, dark, size) => {
-    const { data, layout } = await dressed(await figureOf(element), dark);
-    return window.Plotly.react(element, data, { ...layout, ...size }, config);
-  };
   const drawn = () => all('.plot[data-state="drawn"]');
+  const seen = () => all(".plot").filter((e) => e.offsetParent);
+  const idle = window.requestIdleCallback ?? ((then) => setTimeout(then, 20));
+  const later = () => idle(async () => {
+    const next = state.every ? undefined : seen().find((e) => !e.dataset.state);
+    if (next) { await draw(next); later(); } else if (hold.isConnected) letGo();
+  });
   const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIntersecting && draw(e.target)), { rootMargin: "300px 0px" });
-  requestAnimationFrame(() => setTimeout(() => all(".plot").forEach((e) => near.observe(e))));
+  requestAnimationFrame(() => setTimeout(() => { all(".plot").forEach((e) => near.observe(e)); later(); }));
 
   // ---- choosing a run, a task, a head
   const heads = (pair) => all(".head", pair);
@@ -74,6 +95,7 @@
     heads(pair).forEach((e) => e.classList.toggle("open", e === block));
     all("[data-head]", pair).forEach((b) => b.setAttribute("aria-selected", b.dataset.head === block.id));
     all('.plot[data-state="drawn"]', block).forEach((e) => window.Plotly.Plots.resize(e));
+    if (window.Plotly) later();
   };
   const show = () => {
     const open = pairs.filter((p) => state.every || (p.dataset.run === state.run && p.dataset.task === state.task));
@@ -86,8 +108,9 @@
       b.setAttribute("aria-selected", !state.every && b.dataset.task === state.task);
       b.disabled = !pairs.some((p) => p.dataset.run === state.run && p.dataset.task === b.dataset.task);
     });
-    if (open[0]) all("[data-part]").forEach((a) => { a.href = `#${open[0].id}-${a.dataset.part}`; });
+    if (open[0]) all("[data-part]").forEach((a) => { a.href = `#${open[0].id}${a.dataset.part}`; });
     open.flatMap((p) => all('.plot[data-state="drawn"]', p)).forEach((e) => e.offsetParent && window.Plotly.Plots.resize(e));
+    if (window.Plotly) later();
     return open;
   };
   const choose = (run, task) => {
@@ -131,7 +154,7 @@
   // ---- light, dark, print
   const button = document.getElementById("theme");
   const named = () => { button.querySelector("span").textContent = root.dataset.theme ?? "auto"; };
-  const repaint = () => Promise.all(drawn().map((e) => redraw(e, isDark(), {})));
+  const repaint = () => Promise.all(drawn().map((e) => paint(e, isDark(), { width: undefined })));
   button.addEventListener("click", () => {
     const next = { undefined: isDark() ? "light" : "dark", light: "dark", dark: "light" }[root.dataset.theme];
     root.dataset.theme = next;
@@ -142,17 +165,20 @@
   named();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (!root.dataset.theme) repaint(); });
   const PRINTED = 660; // px: the text width of a portrait page
-  const visible = () => all(".plot").filter((e) => e.offsetParent);
-  const prepare = async () => {
-    await Promise.all(visible().map(draw));
+  const prepare = () => { // a browser does not wait for what is not done when this returns
+    root.classList.add("printing");
     all("main details").forEach((d) => { d.dataset.was = d.open; d.open = true; });
-    await Promise.all(visible().map((e) => redraw(e, false, { width: e.closest(".two") ? PRINTED / 2 - 8 : PRINTED })));
+    seen().forEach((e) => paint(e, false, { width: e.closest(".three") ? PRINTED / 3 - 8 : e.closest(".two") ? PRINTED / 2 - 8 : PRINTED }));
   };
   const restore = () => {
+    root.classList.remove("printing");
     all("details[data-was]").forEach((d) => { d.open = d.dataset.was === "true"; delete d.dataset.was; });
     repaint();
   };
-  document.getElementById("print").addEventListener("click", async () => { await prepare(); print(); });
+  document.getElementById("print").addEventListener("click", async () => {
+    await Promise.all([...new Set(seen().map((e) => e.dataset.owner))].map(prepared));
+    print();
+  });
   addEventListener("beforeprint", prepare);
   addEventListener("afterprint", restore);
 })();
