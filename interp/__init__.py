@@ -1,8 +1,8 @@
 """When does a capability appear in training, and which attention heads bring it?
 
 `suite(name_or_folder)` leads to runs, steps and checkpoints; `load(checkpoint)` makes one run; `bridge(checkpoint)`
-hands it to TransformerLens. `scan`, `patch`, `recipients` and `write_report` do what the commands do; `patch_heads` and
-`patched` patch by hand. Names are loaded when first used: importing `interp` imports no torch.
+hands it to TransformerLens. `scan`, `patch`, `trace`, `cohort` and `write_report` do what the commands do;
+`patch_heads` and `patched` patch by hand. Names are loaded when first used: importing `interp` imports no torch.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from interp.patching import patched
     from interp.provenance import Options
     from interp.report.cohorts import cohort
-    from interp.session import patch, prompts, recipients, scan, write_report
+    from interp.session import patch, prompts, recipients, scan, trace, write_report
     from interp.store import Store
     from interp.suites import Run, Suite, suite
     from interp.tasks import Task, task
@@ -38,6 +38,7 @@ _HOME = {
     "prompts": "interp.session",
     "recipients": "interp.session",
     "scan": "interp.session",
+    "trace": "interp.session",
     "write_report": "interp.session",
     "Store": "interp.store",
     "Run": "interp.suites",
@@ -85,6 +86,7 @@ __all__ = [
     "scan",
     "suite",
     "task",
+    "trace",
     "write_report",
 ]
 

@@ -152,9 +152,7 @@ class Ends:
         for direction, _, _ in DIRECTIONS:
             delta_p, _ = frames.effects_from_rows(effects, direction)
             causal = int(heads.loc[heads["direction"] == str(direction), "causal"].to_numpy().sum())
-            rows = comparison.agreement(
-                delta_p, direction, pre, post, causal, resamples=self.bench.options.resamples
-            )
+            rows = comparison.agreement(delta_p, direction, pre, post, causal, resamples=self.bench.options.resamples)
             found.append(frames.agreement_rows(direction, rows))
         both = pd.concat(found, ignore_index=True)
         return both.assign(p_holm=comparison.holm(both["p_layer"].to_numpy()))

@@ -219,7 +219,15 @@ def _over_seeds(name: str, runs: Sequence[Measured], sign: int, permutations: in
     rho = float(np.mean(rhos))
     p_layer = np.nan if np.isnan(rho) else (1 + (np.abs(drawn) >= abs(rho) - 1e-12).sum()) / (1 + permutations)
     seeds = tuple(run.seed for run in runs)
-    return SeedAgreement(name, seeds, rho, float(np.min(rhos)), float(np.max(rhos)), float(p_layer), *_alike(name, runs, sign, permutations))
+    return SeedAgreement(
+        name,
+        seeds,
+        rho,
+        float(np.min(rhos)),
+        float(np.max(rhos)),
+        float(p_layer),
+        *_alike(name, runs, sign, permutations),
+    )
 
 
 def _alike(name: str, runs: Sequence[Measured], sign: int, permutations: int) -> tuple[float, float, float]:

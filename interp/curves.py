@@ -40,7 +40,9 @@ class Outcomes:
 
     def values(self, measure: str) -> Float[np.ndarray, "step prompt"]:
         """The values whose mean over prompts is the measure."""
-        return {"p": self.p, "margin": self.margin, "share": self.solved, "lasting": self.lasting}[measure].astype(float)
+        return {"p": self.p, "margin": self.margin, "share": self.solved, "lasting": self.lasting}[measure].astype(
+            float
+        )
 
 
 class Onset(NamedTuple):
@@ -168,9 +170,7 @@ def onsets(outcomes: Outcomes, resamples: int = 2000) -> list[Onset]:
     }
     rises = {name: rise(outcomes.steps, value) for name, value in whole.items()}
     many = {name: rise(outcomes.steps, value) for name, value in drawn.items()}
-    return [
-        _onset(name, outcomes.steps, whole[name][0], drawn[name], rises, many, prompts > 1) for name in MEASURES
-    ]
+    return [_onset(name, outcomes.steps, whole[name][0], drawn[name], rises, many, prompts > 1) for name in MEASURES]
 
 
 def _onset(

@@ -8,6 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from interp import pipeline, report
+from interp.execution import engine
+from interp.pipeline import Traced
 from interp.provenance import Options
 from interp.store import Store
 from interp.suites import Run, Suite
@@ -26,6 +28,7 @@ def scan(
     seeds: Sequence[int] | None = None,
     store: str | Path | Store = ".interp",
     options: Options = Options(),  # noqa: B008 - frozen
+    jobs: int = 1,
 ) -> pd.DataFrame:
     """When each task emerges in each run: one row per run and task, as `interp scan` finds them.
 
@@ -37,11 +40,14 @@ def scan(
         seeds: seeds; all of the suite by default.
         store: where results are kept and found again.
         options: prompts, dtype, device, how to search …
+        jobs: processes that runs are shared out to; a script that asks for several guards its start by
+            `if __name__ == "__main__":`.
 
     Raises:
         InputError: one sentence that says what was found and what was needed.
     """
-    return pipeline.scan(_suite(suite), _tasks(tasks), _store(store), seeds, options)
+    with engine(jobs, preload="interp.pipeline") as workers:
+        return pipeline.scan(_suite(suite), _tasks(tasks), _store(store), seeds, options, workers)
 
 
 def patch(
@@ -53,6 +59,7 @@ def patch(
     post: int | None = None,
     store: str | Path | Store = ".interp",
     options: Options = Options(),  # noqa: B008 - frozen
+    jobs: int = 1,
 ) -> pd.DataFrame:
     """Heads ranked by Δp between the ends of each task's bracket: one row per run, task, direction and head.
 
@@ -62,7 +69,8 @@ def patch(
     Raises:
         InputError: one sentence that says what was found and what was needed.
     """
-    return pipeline.patch(_suite(suite), _tasks(tasks), _store(store), seeds, options, pre, post)
+    with engine(jobs, preload="interp.pipeline") as workers:
+        return pipeline.patch(_suite(suite), _tasks(tasks), _store(store), seeds, options, pre, post, workers)
 
 
 def recipients(
@@ -75,6 +83,7 @@ def recipients(
     post: int | None = None,
     store: str | Path | Store = ".interp",
     options: Options = Options(),  # noqa: B008 - frozen
+    jobs: int = 1,
 ) -> pd.DataFrame:
     """Δp of the first-ranked heads by the recipient's step, the donor fixed: where does the pattern begin to work?
 
@@ -84,21 +93,50 @@ def recipients(
     Raises:
         InputError: one sentence that says what was found and what was needed.
     """
-    return pipeline.recipients(_suite(suite), _tasks(tasks), _store(store), steps, seeds, options, pre, post)
+    with engine(jobs, preload="interp.pipeline") as workers:
+        return pipeline.recipients(
+            _suite(suite), _tasks(tasks), _store(store), steps, seeds, options, pre, post, workers
+        )
+
+
+def trace(
+    suite: str | Path | Suite,
+    tasks: AnyTask | Sequence[AnyTask] | None = None,
+    steps: Sequence[int] | None = (),
+    *,
+    seeds: Sequence[int] | None = None,
+    store: str | Path | Store = ".interp",
+    options: Options = Options(),  # noqa: B008 - frozen
+) -> Traced:
+    """Curves of every task, their sharpness, and the scores of every head, over the steps that a scan evaluates.
+
+    As `interp trace`; a value whose fields `emergence, curves, onsets, changes, agreement, agreement_seeds` are frames
+    (docs/design.md §6). `steps` are evaluated beside those of the scan; `None`: all of a run's distinct checkpoints.
+    The other arguments are those of `scan`.
+
+    Raises:
+        InputError: one sentence that says what was found and what was needed.
+    """
+    return pipeline.trace(_suite(suite), _tasks(tasks), _store(store), steps, seeds, options)
 
 
 def write_report(
-    store: str | Path | Store | Sequence[str | Path | Store] = ".interp",
+    store: str | Path | Store = ".interp",
     out: str | Path = "reports/report.html",
     title: str | None = None,
+    *,
+    beside: str | Path | Store | None = None,
 ) -> Path:
-    """Write what one or several stores hold as one HTML file that opens without a network; gives its path.
+    """Write what a store holds as one HTML file that opens without a network; gives its path.
+
+    `beside`: a second store, which is set side by side with the first (two suites, two sizes, before and after).
 
     Raises:
-        InputError: the stores hold no results, or the file cannot be written.
+        InputError: a store holds no results, or the file cannot be written.
     """
-    several = [store] if isinstance(store, str | Path | Store) else store
-    return report.write([_store(one) for one in several], Path(out), title, "interp.write_report(…)")
+    if beside is None:
+        return report.write(_store(store), Path(out), title, "interp.write_report(…)")
+    return report.compare(_store(store), _store(beside), Path(out), title, "interp.write_report(…)")
 
 
 def prompts(

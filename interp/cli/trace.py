@@ -95,7 +95,9 @@ def _tell(found: Traced) -> None:
     print_table(changed_rows(found.changes), "no head changes by .2 or more in any of these scores")
     rows = agreement_rows(found)
     if rows:
-        print("\nScores that go with effects: rank correlation of |Δp| with |change|, p within layers, Holm-corrected\n")
+        print(
+            "\nScores that go with effects: rank correlation of |Δp| with |change|, p within layers, Holm-corrected\n"
+        )
         print_table(rows, "")
 
 
@@ -135,7 +137,9 @@ def _bracket(row: Mapping[str, Any]) -> list[Any] | None:
 
 def changed_rows(changes: pd.DataFrame, top: int = 4) -> list[dict[str, Any]]:
     """The heads of each run whose patterns change most, one row for each: the score, when, and beside which brackets."""
-    random = changes.loc[(changes["prompts"] == "random") & changes["score"].isin(_TOLD) & (changes["verdict"] != "none")]
+    random = changes.loc[
+        (changes["prompts"] == "random") & changes["score"].isin(_TOLD) & (changes["verdict"] != "none")
+    ]
     rows = []
     for (run,), part in _by_run(random):
         heads = [one for _, one in part.sort_values(by="size", ascending=False).groupby(["layer", "head"], sort=False)]
