@@ -156,5 +156,5 @@ def test_the_site_asks_nobody_for_anything(site: Path) -> None:
 def test_every_page_can_be_reached(site: Path) -> None:
     index = (site / "index.html").read_text()
     for page in (ROOT / "docs").rglob("*.md"):
-        if page.stem != "index":
+        if page.stem not in ("index", "claims_table"):
             assert f'href="{page.relative_to(ROOT / "docs").with_suffix(".html")}"' in index, page
