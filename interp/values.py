@@ -160,7 +160,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Bracket:
-    """Two neighbouring checkpoints with distinct weights: the first fails, the second passes."""
+    """Two checkpoints with distinct weights, the first failing, the second passing; neighbours without a resolution."""
 
     pre: int
     post: int
