@@ -149,13 +149,15 @@ class Ends:
     ) -> pd.DataFrame:
         """Table `agreement`, both directions; `heads` says how many may be called causal."""
         found = []
+        before, after = ({name: one[name] for name in signatures.COMPARED if name in one} for one in (pre, post))
         for direction, _, _ in DIRECTIONS:
             delta_p, _ = frames.effects_from_rows(effects, direction)
             causal = int(heads.loc[heads["direction"] == str(direction), "causal"].to_numpy().sum())
-            rows = comparison.agreement(delta_p, direction, pre, post, causal, resamples=self.bench.options.resamples)
+            rows = comparison.agreement(
+                delta_p, direction, before, after, causal, resamples=self.bench.options.resamples
+            )
             found.append(frames.agreement_rows(direction, rows))
-        both = pd.concat(found, ignore_index=True)
-        return both.assign(p_holm=comparison.holm(both["p_layer"].to_numpy()))
+        return pd.concat(found, ignore_index=True)
 
     def patterns(self, heads: Sequence[Head]) -> pd.DataFrame:
         """Table `patterns`: the first effect prompt."""

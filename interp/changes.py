@@ -93,7 +93,7 @@ def _way(smooth: Float[np.ndarray, "step"]) -> tuple[int, int]:
 
 
 def relation(change: Change, bracket: Bracket | None) -> str:
-    """`before` (over by the bracket's lower end), `after` (begins at its upper end), else `in`; empty without either."""
+    """`before` (over by the bracket's lower end), `after` (begins at its upper end), else `in`; empty without both."""
     if bracket is None or change.verdict is Verdict.NONE:
         return ""
     if change.to_step <= bracket.pre:

@@ -185,8 +185,8 @@ class Measured(NamedTuple):
 class SeedAgreement(NamedTuple):
     """One score over seeds, whose heads share no numbering: do effects go with it in all, are the first heads alike?
 
-    `rho` is the mean over seeds of Spearman's ρ of |Δp| with |change|, `rho_min` and `rho_max` the smallest and largest,
-    `p_layer` its two-sided p when heads are shuffled within the layers of every seed. `alike` is 1 − the mean
+    `rho` is the mean over seeds of Spearman's ρ of |Δp| with |change|, `rho_min` and `rho_max` its extremes, `p_layer`
+    its two-sided p when heads are shuffled within the layers of every seed. `alike` is 1 − the mean
     difference, over pairs of seeds, of the later score of the first-ranked heads; `alike_layer` is its mean when a head
     is drawn from the layer of each, and `p_alike` the share of such draws that reach it.
     """

@@ -54,30 +54,29 @@ class Onset(NamedTuple):
     (NaN: no bound, since 10 % is passed between step 0 and the next). `verdict`: `measured`; `coarse` where one
     interval holds both crossings, or step 0 is an end of it, so that only the bounds can be given; `no rise` where the
     rise is not clearly above 0. `jump` is the largest part of the rise between two neighbouring evaluated steps.
-    `excess` is how many doublings more the margin takes than this measure; a coarse measure counts with its upper
-    bound, a coarse margin with its lower one. `artefact`: it is above 0 beyond doubt of the prompts, so that this
-    measure is sharper than what it is computed from.
+    `excess` is how many doublings longer at the least the margin takes: its `at_least` − this measure's `at_most`, so
+    that no spacing of steps can make it positive. `artefact`: it is positive, and so is the lower end of its interval
+    over prompts (`excess_low`): this measure is sharper than what it is computed from.
     """
 
     measure: str
     verdict: str
     first: float
     final: float
-    low_step: float
-    mid_step: float
-    high_step: float
-    doublings: float
-    doublings_low: float
-    doublings_high: float
-    at_least: float
-    at_most: float
-    jump: float
-    jump_from: int
-    jump_to: int
-    excess: float
-    excess_low: float
-    excess_high: float
-    artefact: bool
+    low_step: float = np.nan
+    mid_step: float = np.nan
+    high_step: float = np.nan
+    doublings: float = np.nan
+    doublings_low: float = np.nan
+    doublings_high: float = np.nan
+    at_least: float = np.nan
+    at_most: float = np.nan
+    jump: float = np.nan
+    jump_from: int = -1
+    jump_to: int = -1
+    excess: float = np.nan
+    excess_low: float = np.nan
+    artefact: bool = False
 
 
 def curve(outcomes: Outcomes, resamples: int = 2000) -> pd.DataFrame:
@@ -152,7 +151,7 @@ def rise(steps: tuple[int, ...], values: Float[np.ndarray, "curve step"]) -> Ris
 def _crossing(
     x: Float[np.ndarray, "step"], part: Float[np.ndarray, "curve step"], place: Int[np.ndarray, "curve"], level: float
 ) -> Float[np.ndarray, "curve"]:
-    """Where the straight line from the step before `place` to it goes through a level; −inf if that begins at step 0."""
+    """Where the straight line from the step before `place` to it meets a level; −inf if that begins at step 0."""
     place = np.clip(place, 1, len(x) - 1)
     every = np.arange(len(part))
     before, after = part[every, place - 1], part[every, place]
@@ -185,28 +184,28 @@ def _onset(
     one, first, final = rises[name], float(value[0]), float(value[-1])
     smallest = float(np.quantile(drawn[:, -1] - drawn[:, 0], 0.025))
     if final <= first or smallest <= 0:
-        return Onset(name, "no rise", first, final, *[np.nan] * 9, -1, -1, *[np.nan] * 3, False)
+        return Onset(name, "no rise", first, final)
     coarse = bool(one.coarse[0])
     low, high = _range(many[name].doublings) if known and not coarse else (np.nan, np.nan)
     parts = np.diff(value) / (final - first)
     largest = int(parts.argmax())
-    excess, more = _excess(rises["margin"], one), _excess(many["margin"], many[name])
-    excess_low, excess_high = _range(more) if known and name != "margin" else (np.nan, np.nan)
+    excess, excess_low = np.nan, np.nan
+    if name != "margin":
+        excess = _finite((rises["margin"].at_least - one.at_most)[0])
+        excess_low = _range(many["margin"].at_least - many[name].at_most)[0] if known else np.nan
     return Onset(
         name, "coarse" if coarse else "measured", first, final,
-        *(_finite(2.0 ** at[0]) if np.isfinite(at[0]) else np.nan for at in (one.low, one.middle, one.high)),
-        np.nan if coarse else float(one.doublings[0]), low, high,
-        float(one.at_least[0]), _finite(one.at_most[0]), float(parts[largest]), steps[largest], steps[largest + 1],
-        np.nan if name == "margin" else _finite(excess[0]), excess_low, excess_high, bool(excess_low > 0),
+        low_step=_step(one.low[0]), mid_step=_step(one.middle[0]), high_step=_step(one.high[0]),
+        doublings=np.nan if coarse else float(one.doublings[0]), doublings_low=low, doublings_high=high,
+        at_least=float(one.at_least[0]), at_most=_finite(one.at_most[0]),
+        jump=float(parts[largest]), jump_from=steps[largest], jump_to=steps[largest + 1],
+        excess=excess, excess_low=excess_low, artefact=excess > 0 and excess_low > 0,
     )  # fmt: skip
 
 
-def _excess(margin: Rise, measure: Rise) -> Float[np.ndarray, "curve"]:
-    """Doublings of the margin − doublings of the measure, in the measure's favour where one interval holds either."""
-    blunt = np.where(margin.coarse, margin.at_least, margin.doublings)
-    sharp = np.where(measure.coarse, measure.at_most, measure.doublings)
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(sharp), blunt - sharp, np.where(np.isnan(sharp), np.nan, -np.inf))
+def _step(position: float) -> float:
+    """The step at a position on the log scale; NaN where that is somewhere after step 0."""
+    return float(2**position) if np.isfinite(position) else float("nan")
 
 
 def _range(values: Float[np.ndarray, "resample"]) -> tuple[float, float]:

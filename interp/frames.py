@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from interp.comparison import Agreement
+from interp.comparison import Agreement, holm
 from interp.emergence import Crossing, Emergence
 from interp.ranking import HeadSet, Interval, Ranking
 from interp.signatures import SCORES, Signatures, label
@@ -205,8 +205,9 @@ def head_rows(
 
 
 def agreement_rows(direction: Direction, found: Iterable[Agreement]) -> pd.DataFrame:
-    """Table `agreement` for one direction."""
-    return pd.DataFrame([{"direction": str(direction)} | one._asdict() for one in found])
+    """Table `agreement` for one direction; `p_holm` is corrected over its scores."""
+    rows = pd.DataFrame([{"direction": str(direction)} | one._asdict() for one in found])
+    return rows.assign(p_holm=holm(rows["p_layer"].to_numpy()))
 
 
 def pattern_rows(end: str, heads: Sequence[Head], pattern: Float[np.ndarray, "layer head dest src"]) -> pd.DataFrame:

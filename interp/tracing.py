@@ -18,9 +18,6 @@ from interp.values import Bracket, Direction
 
 Scores = dict[str, frames.Grid]
 
-# nats are not the unit of the others, and `entropy_ratio` follows the same thing
-_NOT_FOLLOWED = ("entropy",)
-
 
 class _Seen(NamedTuple):
     """One step: the verdicts of every task, and the scores of every head on random words (`None`) and on tasks."""
@@ -99,7 +96,7 @@ class Trace:
         return self._cached("onsets", made_from, {}, compute)
 
     def changes(self) -> pd.DataFrame:
-        """Table `changes`: scores on random words held against every task's bracket, those on a task's against its own."""
+        """Table `changes`: scores on random words beside every task's bracket, on a task's prompts beside its own."""
         known = {task: [one.pre, one.post] if one else None for task, one in self.brackets.items()}
         made_from = {"tasks": [of_prompts(one.effect) for one in self.bench.asked.values()], "brackets": known}
 
@@ -113,7 +110,7 @@ class Trace:
 
     def _followed(self, prompts: str | None) -> dict[int, Scores]:
         return {
-            step: {name: grid for name, grid in seen.scores[prompts].items() if name not in _NOT_FOLLOWED}
+            step: {name: grid for name, grid in seen.scores[prompts].items() if name in signatures.COMPARED}
             for step, seen in self._seen.items()
         }
 
@@ -126,7 +123,8 @@ def agreement_over_seeds(task: str, runs: Sequence[tuple[Bench, Bracket, pd.Data
         "stage": ["agreement_seeds", comparison.VERSION, patching.VERSION, signatures.VERSION],
         "suite": first.run.id.suite, "seed": None, "seeds": [one.run.seed for one, _, _ in runs],
         "brackets": [[bracket.pre, bracket.post] for _, bracket, _ in runs],
-        "steps": sorted({end.step for pair in at for end in pair}), "weights": [end.weights for pair in at for end in pair],
+        "steps": sorted({end.step for pair in at for end in pair}),
+        "weights": [end.weights for pair in at for end in pair],
         **of_prompts(first.asked[task].effect), **first.forward,
     }  # fmt: skip
 
@@ -137,9 +135,8 @@ def agreement_over_seeds(task: str, runs: Sequence[tuple[Bench, Bracket, pd.Data
             rows = pd.DataFrame(comparison.over_seeds([one[direction] for one in every], direction))
             rows["seeds"] = [[one.run.seed for one, _, _ in runs]] * len(rows)
             rows.insert(0, "direction", str(direction))
-            found.append(rows)
-        both = pd.concat(found, ignore_index=True)
-        return both.assign(p_holm=comparison.holm(both["p_layer"].to_numpy()))
+            found.append(rows.assign(p_holm=comparison.holm(rows["p_layer"].to_numpy())))
+        return pd.concat(found, ignore_index=True)
 
     rows = first.store.cached("agreement_seeds", made_from, facts(made_from), compute)
     rows.insert(0, "suite", first.run.id.suite)
@@ -153,7 +150,7 @@ def _measured(seed: int | None, heads: pd.DataFrame) -> dict[Direction, comparis
         rows = heads.loc[heads["direction"] == str(direction)].sort_values(by=["layer", "head"])
         shape = (int(rows["layer"].to_numpy().max()) + 1, -1)
         before, after = (
-            {name: rows[f"{name}_{end}"].to_numpy().reshape(shape) for name in signatures.SCORES}
+            {name: rows[f"{name}_{end}"].to_numpy().reshape(shape) for name in signatures.COMPARED}
             for end in ("pre", "post")
         )
         found[direction] = comparison.Measured(seed, rows["delta_p"].to_numpy().reshape(shape), before, after)

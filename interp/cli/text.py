@@ -68,8 +68,9 @@ def recipient_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [
         {
             "run": run_name(row), "seed": row["seed"], "task": row["task"],
-            "donor": row["post"], "recipient": row["step"], "head": row["head"], "delta_p": row["delta_p"],
-            "interval": [row["low"], row["high"]], "p_recipient": row["p_recipient"],
+            "donor": row["post"], "recipient": row["step"],
+            "head": row["head"], "delta_p": row["delta_p"], "interval": [row["low"], row["high"]],
+            "p_recipient": row["p_recipient"],
         }
         for row in frame.to_dict("records")
     ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -77,7 +77,8 @@ def as_rows(found: Traced) -> dict[str, list[dict[str, Any]]]:
     """What `trace --json` prints: the rows of every table, under its name."""
     return {
         name: [
-            {"run": run_name(row)} | {key: _listed(value) for key, value in row.items() if key != "suite"}
+            {"run": run_name({"seed": None} | row)}
+            | {key: _listed(value) for key, value in row.items() if key != "suite"}
             for row in getattr(found, name).to_dict("records")
         ]
         for name in found._fields
@@ -132,11 +133,13 @@ def _number(value: float) -> str:
 
 
 def _bracket(row: Mapping[str, Any]) -> list[Any] | None:
-    return None if row["pre"] != row["pre"] else [row["pre"], row["post"]]
+    from pandas import isna
+
+    return None if isna(row["pre"]) else [row["pre"], row["post"]]
 
 
 def changed_rows(changes: pd.DataFrame, top: int = 4) -> list[dict[str, Any]]:
-    """The heads of each run whose patterns change most, one row for each: the score, when, and beside which brackets."""
+    """The heads of each run whose patterns change most, one row for each: the score, when, beside which brackets."""
     random = changes.loc[
         (changes["prompts"] == "random") & changes["score"].isin(_TOLD) & (changes["verdict"] != "none")
     ]
@@ -153,12 +156,13 @@ def changed_rows(changes: pd.DataFrame, top: int = 4) -> list[dict[str, Any]]:
                     "steps": [first["from_step"], first["to_step"]], "value": [first["from_value"], first["to_value"]],
                     "at the end": first["after"],
                 }
-                | {f"{name} the bracket of": ", ".join(of_score.loc[of_score["relation"] == name, "task"]) or "–" for name in _RELATIONS}
+                | {f"{name} the bracket of": _tasks(of_score, name) for name in ("before", "in", "after")}
             )  # fmt: skip
     return rows
 
 
-_RELATIONS = ("before", "in", "after")
+def _tasks(changed: pd.DataFrame, relation: str) -> str:
+    return ", ".join(changed.loc[changed["relation"] == relation, "task"]) or "–"
 
 
 def agreement_rows(found: Traced) -> list[dict[str, Any]]:
@@ -168,7 +172,8 @@ def agreement_rows(found: Traced) -> list[dict[str, Any]]:
         for (run, task, direction), part in _by_run(found.agreement, "task", "direction"):
             rows.append({"run": run, "task": task, "direction": direction} | _best(part))
     if len(found.agreement_seeds):
-        for (suite, task, direction), part in found.agreement_seeds.groupby(["suite", "task", "direction"], sort=False):
+        for key, part in found.agreement_seeds.groupby(["suite", "task", "direction"], sort=False):
+            suite, task, direction = cast("tuple[str, str, str]", key)
             seeds = len(part["seeds"].iloc[0])
             rows.append({"run": f"{suite}, {seeds} seeds", "task": task, "direction": direction} | _best(part))
     return rows
@@ -185,5 +190,5 @@ def _best(part: pd.DataFrame) -> dict[str, Any]:
 def _by_run(frame: pd.DataFrame, *more: str) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
     if not len(frame):
         return []
-    named = frame.assign(run=[run_name(row) for row in frame[["suite", "seed"]].to_dict("records")])
-    return [(key, part) for key, part in named.groupby(["run", *more], sort=False)]
+    named = frame.assign(run=[run_name(row) for row in frame.filter(["suite", "seed"]).to_dict("records")])
+    return [(cast("tuple[Any, ...]", key), part) for key, part in named.groupby(["run", *more], sort=False)]

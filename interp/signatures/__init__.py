@@ -5,6 +5,7 @@ from interp.signatures.labels import label
 from interp.signatures.projection import OrderParameters, causal_basis, order_parameters
 from interp.signatures.random_tokens import RANDOM_LENGTHS, repeated_random
 from interp.signatures.scoring import (
+    COMPARED,
     FIRST_ROW,
     MASS_SCORES,
     ORDER_PARAMETERS,
@@ -19,6 +20,7 @@ from interp.signatures.scoring import (
 VERSION = 2
 
 __all__ = [
+    "COMPARED",
     "FIRST_ROW",
     "MASS_SCORES",
     "ORDER_PARAMETERS",

@@ -26,6 +26,8 @@ PATTERN_SCORES = (
     *MASS_SCORES, "uniform", "entropy", "entropy_ratio", *ORDER_PARAMETERS, "coverage", "a_I", "coverage_induction",
 )  # fmt: skip
 SCORES = (*PATTERN_SCORES, "ov_copying")
+# scores of unit 1 that say different things: nats are another unit, and entropy_ratio orders heads as they do
+COMPARED = tuple(name for name in SCORES if name != "entropy")
 
 Grid = Float[np.ndarray, "layer head"]
 # `_`: these axes differ from sample to sample
@@ -111,7 +113,7 @@ class _Sums:
 
 
 class Scorer:
-    """Scores of heads on given tokens; what depends on the tokens alone is worked out once, for any number of models."""
+    """Scores of heads on given tokens; what depends on the tokens alone is worked out once, for many models."""
 
     def __init__(self, tokens: Iterable[Tokens]):
         self._samples = [_Sample(one) for one in tokens]
@@ -124,6 +126,9 @@ class Scorer:
 
     def _shapes(self) -> list[tuple[int, int]]:
         return [(one.tokens.shape[0], one.tokens.shape[1]) for one in self._samples]
+
+    def _gram(self, name: str) -> Tensor:
+        return torch.stack([getattr(one, name) for one in self._samples]).sum(0)
 
     def __call__(self, patterns: Iterable[Pattern], more: Mapping[str, Grid] | None = None) -> Signatures:
         """The scores, given the patterns on each sample of tokens in turn; `more`: scores that come from elsewhere."""
@@ -142,10 +147,9 @@ class Scorer:
         found["uniform"] = total("overlap") / counted
         found["entropy"] = total("entropy") / counted
         found["entropy_ratio"] = total("entropy") / sum(one.entropy for one in self._samples)
-        pooled = solve(sum(one.gram for one in self._samples), products[..., [4, 0, 3]], total("total"))
+        pooled = solve(self._gram("gram"), products[..., [4, 0, 3]], total("total"))
         found |= dict(zip((*ORDER_PARAMETERS, "coverage"), _columns(pooled), strict=True))
-        gram = sum(one.gram_induction for one in self._samples)
-        repeated = solve(gram, products[..., 5:], total("total_induction"))
+        repeated = solve(self._gram("gram_induction"), products[..., 5:], total("total_induction"))
         _, found["a_I"], _, found["coverage_induction"] = _columns(repeated)
         if not rows[1]:
             found["a_I"] = found["a_I"] * torch.nan
@@ -163,6 +167,6 @@ def _random_pattern(shape: tuple[int, ...], generator: torch.Generator) -> Patte
 
 
 def signatures(samples: Iterable[tuple[Tokens, Pattern]]) -> Signatures:
-    """Scores of every head over samples of tokens with their patterns, each sample of one length (docs/signatures.md)."""
+    """Scores of every head over samples of tokens with their patterns, each sample of one length."""
     samples = list(samples)
     return Scorer(tokens for tokens, _ in samples)(pattern for _, pattern in samples)
