@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import interp
 from interp import pipeline
+from interp.cli import app
 from interp.execution import InProcess, engine
 from interp.provenance import Options
 from interp.store import Store
@@ -100,6 +102,13 @@ def test_workers_store_what_one_process_stores(planted: PlantedRun, tmp_path: Pa
         pd.testing.assert_frame_equal(frame, other[name], check_exact=True)
 
 
+def test_a_disk_budget_is_not_shared_out(planted: PlantedRun, tmp_path: Path) -> None:
+    command = ["scan", str(planted.folder), "-t", str(planted.task), "--store", str(tmp_path), "--jobs", "2"]
+    done = CliRunner().invoke(app, [*command, "--disk-budget", "1GB"])
+    assert done.exit_code == 2
+    assert "a disk budget is kept by one process at a time" in done.stderr
+
+
 def test_a_run_on_the_hub_goes_to_another_process_with_what_it_knows() -> None:
     import pickle
 
@@ -110,4 +119,5 @@ def test_a_run_on_the_hub_goes_to_another_process_with_what_it_knows() -> None:
     assert gone == run
     assert gone.commits == {3: "0" * 40}
     assert gone.disk.pinned == run.disk.pinned
-    gone.disk.make_room("0" * 40, 0)
+    with gone.disk.room("0" * 40, 0):
+        assert gone.disk.budget is None

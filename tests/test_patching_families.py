@@ -17,6 +17,7 @@ from transformers import (
     PhiConfig,
     Qwen2Config,
     Qwen3Config,
+    StableLmConfig,
 )
 from transformers.models.gpt2 import modeling_gpt2
 from transformers.models.gpt_neox import modeling_gpt_neox
@@ -46,6 +47,7 @@ BRIDGED = {
     "mistral": MistralConfig(**SHAPE, num_key_value_heads=2),
     "gemma": GemmaConfig(**SHAPE, num_key_value_heads=2, head_dim=8),
     "phi": PhiConfig(**SHAPE),
+    "stablelm": StableLmConfig(**SHAPE, num_key_value_heads=2),
 }
 
 
@@ -152,6 +154,13 @@ def test_a_model_that_shows_its_patterns_too_late_is_refused(tmp_path: Path) -> 
         InputError, match="layer 0 fails the self-test at load: writing random patterns changes nothing"
     ):
         interp.load(write(tmp_path / "0", config, 0))
+
+
+def test_heads_that_do_not_fit_one_another_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    config = StableLmConfig(**SHAPE, num_key_value_heads=32)  # more keys than queries
+    with pytest.raises(InputError, match=r"config\.json does not describe a model: The size of tensor a") as caught:
+        interp.load(write(tmp_path, config, 0))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["pythia", "gpt2", "llama"])

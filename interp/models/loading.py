@@ -45,8 +45,11 @@ def load(checkpoint: Checkpoint, dtype: str = "float32", device: str = "cpu") ->
             raise
         raise _no_model(checkpoint, error) from error
     assign(module, checkpoint)
-    model = decoder(module, checkpoint)
-    self_test(model)
+    try:
+        model = decoder(module, checkpoint)
+        self_test(model)
+    except RuntimeError as error:  # shapes that fit the weights and not one another
+        raise _no_model(checkpoint, error) from error
     return model
 
 

@@ -42,7 +42,7 @@ class Disk:
     _changed: Condition = field(default_factory=Condition, repr=False)
 
     def __reduce__(self) -> tuple[type[Disk], tuple[int | None, dict[str, set[str]]]]:
-        return Disk, (self.budget, self.pinned)  # a lock is of one process
+        return Disk, (self.budget, self.pinned)  # locks and downloads are of one process
 
     @contextmanager
     def room(self, commit: str, size: int, evict: bool = True) -> Iterator[None]:

@@ -1,13 +1,19 @@
 """Time of Δp for every head: ours against TransformerLens's `get_act_patch_attn_head_pattern_all_pos`.
 
+    python -m tests.benchmarks.patching 70m --prompts 8
+
 Random weights of Pythia's exact shapes, fp32, gradients off for both, the same threads, the two in turn; medians.
 """
 
+import argparse
 import json
+import os
 import statistics
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import torch
@@ -60,6 +66,10 @@ def lens_effects(checkpoint: Checkpoint, donor: Checkpoint, prompts: PromptSet) 
         return logits[:, -1].softmax(-1).gather(1, answers[:, None]).mean()
 
     def run() -> torch.Tensor:
+        with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):  # its progress bars
+            return effects()
+
+    def effects() -> torch.Tensor:
         return lens.get_act_patch_attn_head_pattern_all_pos(to, tokens, cache, p) - p(to(tokens))
 
     return run
@@ -80,9 +90,14 @@ def products(shape: tuple[int, int, int], n: int, rows: int, tokens: int = TOKEN
 
     size = min(rows, heads * layers * n + n)
     for layer in range(layers):
-        at = 1 if layer == layers - 1 else tokens
+        last = layer == layers - 1
+        at = 1 if last else tokens
         parts = (1 + heads * layer) * n / size
-        add(size * tokens, width, 3 * width, times=parts)
+        if last:
+            add(size, width, width, times=parts)
+            add(size * tokens, width, 2 * width, times=parts)
+        else:
+            add(size * tokens, width, 3 * width, times=parts)
         add(at, width // heads, tokens, batch=size * heads, times=parts)
         add(at, tokens, width // heads, batch=size * heads, times=parts)
         for k, columns in ((width, width), (width, 4 * width), (4 * width, width)):
@@ -129,12 +144,23 @@ def compare(shape: str, n: int, rounds: int) -> None:
         f"{shape:>5} {n} prompts × {TOKENS} tokens, {THREADS} threads: ours {ours * 1e3:8.1f} ms, "
         f"TransformerLens {other * 1e3:8.1f} ms, ratio {ratio:5.1f}, "
         f"largest difference {difference:.1e} of {largest:.1e}; {operations / ours / 1e9:.0f} GFLOP/s, "
-        f"{ideal / ours:.0%} of the rate of torch's products alone"
+        f"{ideal / ours:.0%} of the rate of torch's products alone",
+        flush=True,
     )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
+    """Compare the shapes that are named, such as `70m`, or all."""
     torch.set_num_threads(THREADS)
-    for n in (1, 8):
-        for shape in SHAPES:
-            compare(shape, n, rounds=5)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shapes", nargs="*", choices=[[], *SHAPES], help="default: all")
+    parser.add_argument("--prompts", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--rounds", type=int, default=5)
+    chosen = parser.parse_args(arguments)
+    for n in chosen.prompts:
+        for shape in chosen.shapes or SHAPES:
+            compare(shape, n, chosen.rounds)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
