@@ -18,7 +18,6 @@ release = version = interp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # the table is a part of another page
 exclude_patterns = ["claims_table.md"]
-suppress_warnings = ["toc.empty_glob"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -94,16 +94,6 @@ def test_marks_belong_to_the_block_after_them(tmp_path: Path) -> None:
     ]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site; a warning is an error."""
-    out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
-    assert done.returncode == 0, done.stderr
-    return out
-
-
 def text_of(page: Path) -> str:
     """What a page shows, in one line."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page.read_text())).split())
@@ -117,8 +107,7 @@ def every_command(command: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, command
 
 
-@pytest.mark.slow
-def test_the_commands_page_says_what_the_program_says(site: Path) -> None:
+def the_commands_page_says_what_the_program_says(site: Path) -> None:
     said = text_of(site / "cli.html")
     known = list(every_command(typer.main.get_command(app), "interp"))
     assert len(known) > 8
@@ -129,32 +118,52 @@ def test_the_commands_page_says_what_the_program_says(site: Path) -> None:
             assert all(name in said for name in option.opts if name.startswith("--")), (path, option.name)
 
 
-@pytest.mark.slow
-def test_the_api_page_has_every_public_name(site: Path) -> None:
+def the_api_page_has_every_public_name(site: Path) -> None:
     import interp
 
     ids = set(re.findall(r'id="([\w.]+)"', (site / "api.html").read_text()))
     assert {f"interp.{name}" for name in interp.__all__ if name != "__version__"} <= ids
 
 
-@pytest.mark.slow
-def test_the_quick_start_is_the_readme(site: Path) -> None:
+def the_quick_start_is_the_readme(site: Path) -> None:
     said = text_of(site / "start.html")
     assert "A task is a TOML file: a prompt family with its settings, or rows of your own" in said
     assert (site / "nano.html").exists()
     assert 'href="nano.html"' in (site / "start.html").read_text()
 
 
-@pytest.mark.slow
-def test_the_site_asks_nobody_for_anything(site: Path) -> None:
+def nobody_is_asked_for_anything(site: Path) -> None:
     address = r"""=["'](?:https?:)?//"""
     loads = re.compile(rf"<(?:script|img|iframe)[^>]+src{address}|<link[^>]+stylesheet[^>]+href{address}")
     assert not [page.name for page in site.rglob("*.html") if loads.search(page.read_text())]
 
 
-@pytest.mark.slow
-def test_every_page_can_be_reached(site: Path) -> None:
+def every_page_can_be_reached(site: Path) -> None:
     index = (site / "index.html").read_text()
     for page in (ROOT / "docs").rglob("*.md"):
         if page.stem not in ("index", "claims_table"):
             assert f'href="{page.relative_to(ROOT / "docs").with_suffix(".html")}"' in index, page
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_is_whole(tmp_path: Path) -> None:
+    """One test, since every worker of a test run would build a site of its own."""
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        str(ROOT / "docs"),
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
+    the_commands_page_says_what_the_program_says(tmp_path)
+    the_api_page_has_every_public_name(tmp_path)
+    the_quick_start_is_the_readme(tmp_path)
+    nobody_is_asked_for_anything(tmp_path)
+    every_page_can_be_reached(tmp_path)
