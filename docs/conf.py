@@ -27,6 +27,7 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 # single backticks in our docstrings mean code, as they do in Markdown
 default_role = "code"
+smartquotes = False
 python_maximum_signature_line_length = 90
 
 html_theme = "furo"

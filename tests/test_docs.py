@@ -22,7 +22,7 @@ from tests.snippets import Snippet, snippets
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # what may keep a block from being run here
-CAUSES = ("the Hub", "a GPU", "a scheduler", "make ", "an hour", "yours", "your own")
+CAUSES = ("the Hub", "a GPU", "a scheduler", "make ", "minutes", "an hour", "yours", "your own")
 LANGUAGES = {"sh", "python", "toml", "text", "json"}
 
 
