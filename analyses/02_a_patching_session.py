@@ -98,6 +98,17 @@ Markdown(
     "need not matter: that is why we intervene."
 )
 
+# %%
+looked = new.patterns(tokens)[second.layer, 0, second.head]
+back = {distance: float(looked.diagonal(-distance).mean()) for distance in range(4)}
+Markdown(
+    f"How far does {second} look back here? "
+    + ", ".join(f"{share:.2f} of its attention {far} back" for far, share in back.items())
+    + ". On random words told twice its label is "
+    + f"*{interp.patch('nano-3l', 'named_item', seeds=[4]).query('layer == @second.layer and head == @second.head')['label'].iloc[0]}*: "
+    "a label holds for the prompts it was taken on."
+)
+
 # %% [markdown]
 # ## Two heads together
 #
