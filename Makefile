@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 # test processes: one for each core, each with one torch thread (tests/conftest.py); JOBS=0 is this process alone
 JOBS ?= logical
 
-.PHONY: demo example test check bench format clean
+.PHONY: demo example test check bench format docs claims clean
 
 demo: $(VENV)/.installed
 	$(BIN)/interp demo
@@ -19,17 +19,24 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 check: $(VENV)/.installed-dev
-	$(BIN)/ruff format --check interp tests
-	$(BIN)/ruff check interp tests
+	$(BIN)/ruff format --check interp tests docs/*.py analyses
+	$(BIN)/ruff check interp tests docs/*.py analyses
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks
 
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "open build/docs/index.html"
+
+claims: $(VENV)/.installed-dev
+	$(BIN)/python docs/claims.py
+
 format: $(VENV)/.installed-dev
-	$(BIN)/ruff format interp tests
-	$(BIN)/ruff check --fix interp tests
+	$(BIN)/ruff format interp tests docs/*.py analyses
+	$(BIN)/ruff check --fix interp tests docs/*.py analyses
 
 $(VENV)/.torch:
 	$(PYTHON) -m venv $(VENV)

@@ -33,7 +33,7 @@ class Engine(ABC):
 
     def map(self, work: Callable[[Unit], Value], units: Sequence[Unit], title: str, unit: str) -> list[Value]:
         """The value of every unit, in the order of the units, with a progress bar of so many `unit`."""
-        from tqdm.auto import tqdm
+        from interp.progress import tqdm
 
         found: dict[int, Value] = {}
         with tqdm(total=len(units), desc=title, unit=unit) as bar:

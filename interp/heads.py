@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from interp import evaluation, frames, patching, ranking
+from interp import evaluation, frames, markup, patching, ranking
 from interp.models.loading import load
 from interp.models.model import Model
 from interp.tasks import Task, parse, prompts, tokenizer
@@ -87,6 +87,16 @@ class HeadEffects:
             title=title, xaxis={"title": "head", "dtick": 1},
             yaxis={"title": "layer", "dtick": 1, "autorange": "reversed"},
         )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        top = self.top(8)
+        title = f"Patterns of {self.donor} in {self.recipient}: {len(self.p_donor)} prompts, {self.direction}"
+        rows = [
+            (row["head"], f"{row['delta_p']:+.3f}", f"[{row['sim_low']:+.3f}, {row['sim_high']:+.3f}]")
+            for row in top.to_dict("records")
+        ]
+        p = f"p(answer) {self.effects.p_recipient.mean():.3f} in the recipient, {self.p_donor.mean():.3f} in the donor"
+        return markup.table(f"{title}; {p}", ("head", "Δp", "simultaneous 95 %"), rows)
 
     def __repr__(self) -> str:
         first = self.top(3)

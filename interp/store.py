@@ -19,6 +19,8 @@ import pyarrow.parquet as pq
 from interp.values import InputError
 
 _FACTS = b"interp.facts"
+# the facts that tell stored tables of one kind apart
+_APART = ("suite", "seed", "task", "role", "step", "pre", "post", "prompts")
 
 
 def content_key(made_from: Mapping[str, Any]) -> str:
@@ -77,6 +79,19 @@ class Store:
         if not any(self.root.glob("*/*.parquet")):
             found = "there is no such folder" if not self.root.is_dir() else "it holds no results"
             raise InputError(f"{self.root} is not a store: {found}; needed: a folder that scan or patch wrote to")
+
+    def table(self, kind: str) -> pd.DataFrame:
+        """Every stored table of a kind as one frame; what tells them apart (suite, seed, task, step …) stands in front.
+
+        `key` names the stored file, `made` says when: where settings changed in between, a run can be there more than
+        once. Empty where nothing of the kind is stored.
+        """
+        found = []
+        for result in self.results(kind):
+            known = {name: result.facts[name] for name in _APART if name in result.facts and name not in result.frame}
+            known |= {"made": result.facts["made"], "key": result.key}
+            found.append(pd.DataFrame(known, index=result.frame.index).join(result.frame))
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
     def check_writable(self) -> None:
         """Raise `InputError` unless files can be written here."""

@@ -9,12 +9,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from interp import markup
+
 # what a model can compute in
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
 class InputError(ValueError):
     """Something a user gave is wrong: one sentence that says what was found and what was needed."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of forty frames."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -77,6 +83,11 @@ class Checkpoint:
     def __str__(self) -> str:
         return f"{self.run} step {self.step}"
 
+    def _repr_html_(self) -> str:
+        rows = {"weights (sha256)": self.weights[:16] + "…", "folder": self.folder}
+        hub = {"repository": self.repository, "commit": self.commit} if self.repository else {}
+        return markup.facts(f"Checkpoint {self}", rows | hub)
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -113,6 +124,18 @@ class PromptSet:
 
     def __len__(self) -> int:
         return len(self.prompts)
+
+    def _repr_html_(self) -> str:
+        title = f"{len(self)} {self.role} prompts of {self.task}, version {self.version}; solved: {self.threshold:g}"
+        columns = ("prompt", "answer's id", "foil's id", "layout", "token ids" + " (with BOS)" * self.bos)
+        rows = [
+            (
+                one.text, str(one.answer), None if one.foil is None else str(one.foil), one.layout,
+                " ".join(map(str, one.tokens)),
+            )
+            for one in self.prompts
+        ]  # fmt: skip
+        return markup.table(title, columns, rows)
 
     def subset(self, chosen: slice) -> PromptSet:
         """Some of the prompts, in their order."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tqdm.auto import tqdm
-
 from interp.models.continuity import breaks, leaps, moves
+from interp.progress import tqdm
 from interp.suites import Run, Suite
 from interp.suites.integrity import equal_steps, foreign_steps, weight_files
 from interp.suites.ladder import equal_to_final, identify, suspicions

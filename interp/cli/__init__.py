@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from interp.cli import cache, catalogue, cohort, demo, report, trace, train, verify, work
+from interp.cli import cache, catalogue, cohort, demo, lab, report, trace, train, verify, work
 
 app = typer.Typer(
     name="interp",
@@ -25,3 +25,4 @@ app.command("report")(report.report)
 app.command("train")(train.train)
 app.command("verify")(verify.verify)
 app.add_typer(cache.app, name="cache")
+app.add_typer(lab.app, name="lab")

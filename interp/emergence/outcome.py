@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
+from interp import markup
 from interp.values import Bracket, Status
 
 Which = Literal["first", "lasting"]
@@ -94,3 +95,11 @@ class Emergence:
         gaps = [Stretch(place[high] - place[low] - 1, low, high) for low, high in pairwise(self.steps)]
         longest = max(gaps, key=lambda gap: gap.checkpoints, default=None)
         return longest if longest is not None and longest.checkpoints else None
+
+    def _repr_html_(self) -> str:
+        said = []
+        for name, one in (("first", self.first), ("lasting", self.lasting)):
+            between = f" between {one.bracket.pre:,} and {one.bracket.post:,}" if one.bracket else ""
+            said.append(f"{name} {one.status}{between}")
+        rows = zip(self.steps, self.shares, self.passes, strict=True)
+        return markup.table(f"{self.task}: {'; '.join(said)}", ("step", "share solved", f"≥ {self.threshold:g}"), rows)

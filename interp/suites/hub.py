@@ -80,6 +80,11 @@ class HubRun(Run):
         return tuple(step for step in self.commits if step not in holes)
 
     @property
+    def listed(self) -> tuple[int, ...] | None:
+        """See `Run.listed`: known once the branches were asked for."""
+        return self.steps if "commits" in vars(self) else None
+
+    @property
     def missing(self) -> tuple[int, ...]:
         """See `Run.missing`: the holes among the steps visited so far, by anyone on this machine."""
         return tuple(step for step in self._visited() if self._weights(step) is None)

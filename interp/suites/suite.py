@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 
+from interp import markup
 from interp.values import Checkpoint, InputError, RunId
 
 
@@ -33,6 +34,11 @@ class Run(ABC):
     @abstractmethod
     def steps(self) -> tuple[int, ...]:
         """The steps that have weights as far as is known, ascending."""
+
+    @property
+    def listed(self) -> tuple[int, ...] | None:
+        """The steps, where they can be told without asking anybody; else `None`."""
+        return self.steps
 
     @property
     @abstractmethod
@@ -95,9 +101,18 @@ class Run(ABC):
         return MissingError(sentence) if hole else InputError(sentence)
 
     def __repr__(self) -> str:
-        steps = self.steps
+        steps = self.listed
+        if steps is None:
+            return f"Run({self.id}, steps not asked for yet)"
         span = f" {steps[0]} … {steps[-1]}" if steps else ""
         return f"Run({self.id}, {len(steps)} steps{span})"
+
+    def _repr_html_(self) -> str:
+        steps = self.listed
+        rows: dict[str, object] = {"steps": "not asked for yet"}
+        if steps is not None:
+            rows = {"steps": steps, "missing": self.missing}
+        return markup.facts(f"Run {self.id}", rows | ({"known of it": " ".join(self.notes)} if self.notes else {}))
 
 
 @dataclass(frozen=True)
@@ -125,6 +140,13 @@ class Suite:
         if seeds is not None and len(seeds) == 0:
             raise InputError(f"an empty list of seeds names no run of {self.name}; needed: seeds, or None for all")
         return self.runs if seeds is None else tuple(self.run(seed) for seed in seeds)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for run in self.runs:
+            steps = run.listed
+            rows.append((str(run.id), run.seed, *((len(steps), steps[0], steps[-1]) if steps else (None, None, None))))
+        return markup.table(f"Suite {self.name}", ("run", "seed", "checkpoints", "first", "last"), rows)
 
     def __repr__(self) -> str:
         return f"Suite({self.name!r}, {len(self.runs)} runs: seeds {', '.join(map(str, self.seeds))})"

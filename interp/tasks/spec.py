@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+from interp import markup
 from interp.tasks.families import AnyFamily, family_kinds
 from interp.tasks.families.family import Settings
 from interp.values import nearest
@@ -45,6 +46,16 @@ class Task(Settings):
         if self.threshold <= self.ceiling:
             raise ValueError(f"threshold {self.threshold} does not lie above the shortcut ceiling {self.ceiling}")
         return self
+
+    def _repr_html_(self) -> str:
+        settings = ", ".join(f"{name} {value!r}" for name, value in self.family if name != "kind")
+        rows: dict[str, object] = {
+            "family": f"{self.family.kind}: {settings}" if settings else self.family.kind,
+            "solved from": self.threshold, "shortcut reaches": self.ceiling, "shortcut": self.shortcut,
+            "reference": self.reference,
+        }  # fmt: skip
+        single = {"single prompt": f"{self.single.prompt}⟶{self.single.answer}"} if self.single else {}
+        return markup.facts(f"Task {self.name}, version {self.version}: {self.title}", rows | single)
 
 
 def explain(error: ValidationError) -> str:

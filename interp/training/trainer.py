@@ -13,9 +13,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
-from tqdm.auto import tqdm
 from transformers import PreTrainedModel
 
+from interp.progress import tqdm
 from interp.training import log
 from interp.training.checkpoints import (
     State,

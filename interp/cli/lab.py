@@ -1,0 +1,50 @@
+"""`interp lab copy-head`: the controlled experiments of the source papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from interp.cli.answering import answering
+from interp.cli.options import DEFAULT_STORE, Json, StoreFolder
+from interp.cli.text import print_json, print_table
+
+app = typer.Typer(help="Controlled experiments of the source papers.", no_args_is_help=True)
+
+
+@app.command("copy-head")
+@answering
+def copy_head(
+    name: Annotated[
+        str,
+        typer.Argument(help="phase-diagram, hysteresis, landscape, scaling, end-point, traps, bridge, claims, or all."),
+    ],
+    quick: Annotated[bool, typer.Option("--quick", help="A small setting that takes seconds.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="The HTML file to write. Default: reports/copy-head-NAME.html")
+    ] = None,
+    store: StoreFolder = DEFAULT_STORE,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes. Default: one a core.")] = None,
+    json: Json = False,
+) -> None:
+    """The copy-head phase transition: theory, training and sampling of one attention layer; real heads beside it."""
+    from interp.execution import cores, engine
+    from interp.labs.copy_head import catalogue, page
+    from interp.labs.copy_head.experiment import FULL, QUICK
+    from interp.store import Store
+
+    chosen, keep = catalogue.named(name), Store(store)
+    keep.check_writable()
+    with engine(jobs or (1 if quick else cores()), preload="interp.labs.copy_head.catalogue") as workers:
+        done = [page.Done(one, one.table(QUICK if quick else FULL, keep, workers)) for one in chosen]
+    rows = [row for one in done for row in one.experiment.short(one.frame)]
+    if json:
+        print_json(rows)
+        return
+    for one in done:
+        print(one.experiment.title)
+        print_table(one.experiment.short(one.frame), "nothing to show")
+    command = f"interp lab copy-head {name}" + (" --quick" if quick else "")
+    print(f"wrote {page.write(done, out or Path(f'reports/copy-head-{name}.html'), command)}")

@@ -1,0 +1,1 @@
+"""The controlled experiments of the source papers, one package each."""
