@@ -6,21 +6,16 @@ This is the only module that knows the order of the stages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-<<<<<<< HEAD
 from functools import partial
-=======
 from typing import NamedTuple
->>>>>>> 51f2770
 
 import pandas as pd
+from tqdm.auto import tqdm
 
 from interp import emergence, evaluation, frames, interventions
 from interp.bench import Bench, Ends, bench, keep_prompts
-<<<<<<< HEAD
 from interp.execution import Engine, InProcess
-=======
 from interp.observing import observe
->>>>>>> 51f2770
 from interp.provenance import Options, facts, of_prompts, of_run
 from interp.searching import search_run
 from interp.store import Store
