@@ -3,6 +3,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # PyTorch's CPU build on a machine without a GPU: see the README
 TORCH ?= torch==2.13.0
+# test processes: one for each core, each with one torch thread (tests/conftest.py); JOBS=0 is this process alone
+JOBS ?= logical
 
 .PHONY: demo test check bench format clean
 
@@ -10,7 +12,7 @@ demo: $(VENV)/.installed
 	$(BIN)/interp demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check interp tests

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Condition
 
 from interp.suites.connection import hub_cache
 from interp.suites.ledger import Ledger, check_commit
@@ -37,49 +38,62 @@ class Disk:
 
     budget: int | None = None
     pinned: dict[str, set[str]] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock, repr=False)
+    _coming: dict[str, int] = field(default_factory=dict, repr=False)
+    _changed: Condition = field(default_factory=Condition, repr=False)
 
     def __reduce__(self) -> tuple[type[Disk], tuple[int | None, dict[str, set[str]]]]:
         return Disk, (self.budget, self.pinned)  # a lock is of one process
 
-    def make_room(self, commit: str, size: int) -> None:
-        """See that so many more bytes of this commit fit, removing our own unpinned checkpoints, oldest use first.
+    @contextmanager
+    def room(self, commit: str, size: int, evict: bool = True) -> Iterator[None]:
+        """While it lasts, so many more bytes of this commit have their place; others do not get it.
+
+        Our own unpinned checkpoints are removed for them, oldest use first; none is where `evict` is false.
 
         Raises:
             InputError: they do not fit even so, into the budget or onto the disk.
         """
-        if size == 0:
-            return
-        with self._lock:
-            self._make_room(commit, size)
+        with self._changed:
+            while size:
+                problem = self._make_room(commit, size, evict)
+                if problem is None:
+                    break
+                if not self._coming or not evict:
+                    raise InputError(problem)
+                self._changed.wait()  # what is coming now can be removed once it is there
+            self._coming[commit] = size
+        try:
+            yield
+        finally:
+            with self._changed:
+                del self._coming[commit]
+                self._changed.notify_all()
 
-    def _make_room(self, commit: str, size: int) -> None:
+    def _make_room(self, commit: str, size: int, evict: bool) -> str | None:
+        """Why so many more bytes do not fit, or `None`."""
+        size += sum(self._coming.values())
         free = free_space()
         if size > free:
-            raise InputError(
+            return (
                 f"{in_words(size)} are to be downloaded to {hub_cache()}, and {in_words(free)} are free; make room "
                 "(interp cache prune) or choose another folder in HF_HUB_CACHE"
             )
         if self.budget is None:
-            return
+            return None
         ours = sorted((one for one in kept() if one.ours), key=lambda one: one.used)
         total = sum(one.size for one in ours) + size
         for one in ours:
-            if total <= self.budget:
-                return
-            if one.commit != commit and one.commit not in self.pinned.get(one.repository, ()):
+            if total <= self.budget or not evict:
+                break
+            if one.commit not in {commit, *self._coming} and one.commit not in self.pinned.get(one.repository, ()):
                 remove(one)
                 total -= one.size
-        if total > self.budget:
-            raise InputError(
-                f"the disk budget of {in_words(self.budget)} is too small: the checkpoints that must stay and the "
-                f"next one are {in_words(total)}"
-            )
-
-    def fits(self, size: int) -> bool:
-        """Whether so many bytes fit with nothing removed."""
-        ours = sum(one.size for one in kept() if one.ours) if self.budget is not None else 0
-        return size <= free_space() and (self.budget is None or ours + size <= self.budget)
+        if total <= self.budget:
+            return None
+        return (
+            f"the disk budget of {in_words(self.budget)} is too small: the checkpoints that must stay and the "
+            f"next one are {in_words(total)}"
+        )
 
 
 def kept() -> Iterator[Kept]:

@@ -60,11 +60,13 @@ def to_download(repository: str, commit: str, names: tuple[str, ...]) -> int:
     )
 
 
-def bring(repository: str, commit: str, names: tuple[str, ...], disk: Disk) -> None:
-    """Bring these files of a commit to disk, each held to its size and hash; a broken one is fetched again once."""
-    with _LOCKS[commit]:
+def bring(repository: str, commit: str, names: tuple[str, ...], disk: Disk, evict: bool = True) -> None:
+    """Bring these files of a commit to disk, each held to its size and hash; a broken one is fetched again once.
+
+    Where the disk budget is full, older checkpoints go, or none if `evict` is false, which is then an `InputError`.
+    """
+    with _LOCKS[commit], disk.room(commit, to_download(repository, commit, names), evict):
         files, ledger = files_of(repository, commit), Ledger(repository)
-        disk.make_room(commit, to_download(repository, commit, names))
         before = ledger.held(commit)
         held = before | {name: _bring(repository, commit, name, files[name], before.get(name)) for name in names}
         if held != before:

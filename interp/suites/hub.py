@@ -179,8 +179,8 @@ class HubRun(Run):
     def _prefetch(self, step: int) -> None:
         try:
             names = needed(self.files(step))
-            if self._weights(step) is not None and self.disk.fits(self.to_download(step)):
-                bring(self.repository, self.commits[step], names, self.disk)
+            if self._weights(step) is not None:
+                bring(self.repository, self.commits[step], names, self.disk, evict=False)
         except InputError:
             return  # it is met again, and told, if the step is visited
 

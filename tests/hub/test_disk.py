@@ -1,5 +1,6 @@
 """Room on disk: sizes as people write them, what is ours to remove, and what is not."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -136,5 +137,25 @@ def test_a_guess_never_evicts(hub: HubServer) -> None:
 
 
 def test_the_disk_has_no_bound_by_itself(hub: HubServer) -> None:
-    assert Disk().fits(disk.free_space() // 2)
-    assert Path(constants.HF_HUB_CACHE).parent.exists()
+    with Disk().room("0" * 40, disk.free_space() // 2):
+        assert Path(constants.HF_HUB_CACHE).parent.exists()
+    with pytest.raises(InputError, match="are free; make room"), Disk().room("0" * 40, 2 * disk.free_space()):
+        raise AssertionError("there is no room")
+
+
+def test_bytes_that_are_coming_have_their_place(hub: HubServer) -> None:
+    shared = Disk(1000)
+    with shared.room("a" * 40, 600):
+        with pytest.raises(InputError, match="too small"), shared.room("b" * 40, 600, evict=False):
+            raise AssertionError("there is no room")
+        waiting = threading.Thread(target=lambda: _enter(shared, "c" * 40, 600))
+        waiting.start()
+        waiting.join(0.1)
+        assert waiting.is_alive()  # what is asked for waits for a guess that is under way
+    waiting.join(10)
+    assert not waiting.is_alive()
+
+
+def _enter(shared: Disk, commit: str, size: int) -> None:
+    with shared.room(commit, size):
+        pass

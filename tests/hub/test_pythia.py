@@ -64,6 +64,12 @@ def scanned(machine: Machine, task: Path) -> list[dict]:
     return json.loads(out)
 
 
+@pytest.fixture(scope="module")
+def patched(machine: Machine, task: Path, scanned: list[dict]) -> tuple[list[dict], str]:
+    out, said = machine.interp("patch", "pythia-14m", "--seeds", "1", "-t", task, "-n", "8", "--json")
+    return json.loads(out), said
+
+
 def test_the_planted_step_is_found_in_both_seeds(scanned: list[dict]) -> None:
     assert [(row["run"], row["status"], row["bracket"]) for row in scanned] == [
         ("pythia-14m/seed1", "emerged", [512, 2000]),
@@ -83,15 +89,14 @@ def test_only_weights_configs_and_tokenizers_were_fetched(machine: Machine, scan
     )
 
 
-def test_the_planted_head_is_named(machine: Machine, task: Path, scanned: list[dict]) -> None:
-    out, said = machine.interp("patch", "pythia-14m", "--seeds", "1", "-t", task, "-n", "8", "--json")
-    first = {(row["direction"], row["head"]) for row in json.loads(out) if row["rank"] == 1}
+def test_the_planted_head_is_named(patched: tuple[list[dict], str]) -> None:
+    rows, said = patched
+    first = {(row["direction"], row["head"]) for row in rows if row["rank"] == 1}
     assert first == {("denoising", str(HEAD)), ("noising", str(HEAD))}
     assert "to download" not in said
 
 
-def test_all_is_reported(machine: Machine, task: Path, scanned: list[dict]) -> None:
-    machine.interp("patch", "pythia-14m", "--seeds", "1", "-t", task, "-n", "8")
+def test_all_is_reported(machine: Machine, patched: tuple[list[dict], str]) -> None:
     machine.interp("report", ".interp", "--out", "report.html")
     assert str(HEAD) in (machine.folder / "report.html").read_text()
 
@@ -100,10 +105,10 @@ def test_all_is_reported(machine: Machine, task: Path, scanned: list[dict]) -> N
 def test_a_warm_cache_serves_without_a_network(
     machine: Machine, task: Path, scanned: list[dict], way: dict[str, str]
 ) -> None:
-    words = ("scan", "pythia-14m", "--seeds", "1,2", "-t", task, "-n", "8", "--json", "--store", "other")
+    words = ("scan", "pythia-14m", "--seeds", "2", "-t", task, "-n", "8", "--json", "--store", f"other-{min(way)}")
     before = machine.hub.count()
     out, said = machine.interp(*words, **way)
-    assert [row["bracket"] for row in json.loads(out)] == [[512, 2000], [0, 143000]]
+    assert [row["bracket"] for row in json.loads(out)] == [[0, 143000]]
     assert machine.hub.count() == before
     assert "Error" not in said
     assert "to download" not in said

@@ -98,7 +98,7 @@ def rates(frame: pd.DataFrame) -> pd.DataFrame:
             for _, run in group.groupby("seed")
         ]
         rows += [one.assign(suite=name) for one in each]
-    return pd.concat(rows).groupby(["suite", "width"], as_index=False).mean()
+    return pd.DataFrame(pd.concat(rows).groupby(["suite", "width"], as_index=False).mean())
 
 
 _COLOURS = {Verdict.ABRUPT: style.ORANGE, Verdict.MIDDLE: style.BLUE, Verdict.OPEN: style.GREEN}

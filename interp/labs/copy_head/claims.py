@@ -111,8 +111,8 @@ def _precursors(spreads: pd.DataFrame) -> list[dict[str, str]]:
         ),
         _row(
             "(not claimed) precursor before linear pooling",
-            f"spread of a_1 × {pooled[-2]:.2f} and × {pooled[-1]:.2f}, of a_G × {copied[-2]:.2f} and × {copied[-1]:.2f} "
-            f"{at}",
+            f"spread of a_1 × {pooled[-2]:.2f} and × {pooled[-1]:.2f}, "
+            f"of a_G × {copied[-2]:.2f} and × {copied[-1]:.2f} {at}",
             "there is one in a_1" if pooled[-1] >= _GROWN else "none seen", "HMC",
         ),
     ]  # fmt: skip

@@ -71,7 +71,8 @@ def fits(frame: pd.DataFrame) -> pd.DataFrame:
             x = np.log(x * np.log(x) ** 2 if against == "L ln² L" else x)
             rows.append({
                 "family": family, "occam": occam, "quantity": quantity, "against": against,
-                "claimed": CLAIMED.get((str(quantity), str(against)), math.nan), **_exponent(x, known["value"].to_numpy()),
+                "claimed": CLAIMED.get((str(quantity), str(against)), math.nan),
+                **_exponent(x, known["value"].to_numpy()),
                 "range": f"{known[str(varied)].min()} to {known[str(varied)].max()}" if len(known) else "none",
             })  # fmt: skip
     return pd.DataFrame(rows)

@@ -36,12 +36,12 @@ class Rise(NamedTuple):
     place: int
 
 
-def rises(a_g: Sequence[float] | Float[np.ndarray, " step"]) -> bool:
+def rises(a_g: Sequence[float | int] | Float[np.ndarray, " step"]) -> bool:
     """Whether a head becomes a previous-token head: a_G below .25 at the first checkpoint, at least .6 at the last."""
-    return a_g[0] < START and a_g[-1] >= END
+    return bool(a_g[0] < START and a_g[-1] >= END)
 
 
-def rise(a_g: Sequence[float] | Float[np.ndarray, " step"]) -> Rise:
+def rise(a_g: Sequence[float | int] | Float[np.ndarray, " step"]) -> Rise:
     """How a_G rose from its first to its last value.
 
     Abrupt: one interval between neighbouring checkpoints carries at least 60 % of the rise. Through the middle: none

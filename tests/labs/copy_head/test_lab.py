@@ -33,6 +33,11 @@ from interp.labs.copy_head.trajectories import Verdict, error_rates, rise
 from interp.store import Store
 from interp.values import InputError
 
+
+def never(lab: Lab) -> pd.DataFrame:
+    raise AssertionError("computed again")
+
+
 TINY = replace(QUICK, sequences=(40, 200), adam_steps=200, warmup=20, draws=20, line=4)
 
 
@@ -52,7 +57,7 @@ def test_the_phase_diagram_holds_theory_adam_and_hmc_at_every_number(lab: Lab) -
             (theory.a_1, theory.a_g, theory.loss), abs=0.03
         )
     # a second call reads the stored table
-    pd.testing.assert_frame_equal(frame, replace(diagram.PHASE_DIAGRAM, compute=None).table(lab))
+    pd.testing.assert_frame_equal(frame, replace(diagram.PHASE_DIAGRAM, compute=never).table(lab))
     assert [row["P"] for row in diagram.short(frame)] == [40, 200, 40, 200]
     drawn = diagram.figures(frame)
     assert len(drawn) == 2
@@ -97,10 +102,19 @@ def test_hysteresis_is_read_off_planted_branches() -> None:
     assert found["linear, largest difference"] == 0
 
 
-def test_the_end_point_is_where_the_jump_begins(lab: Lab) -> None:
-    rows = scaling._family(("unit", False, 10))
-    assert next(row["length"] for row in rows if row["jump"] > 0) == 13
-    assert np.isnan(rows[0]["jump"])
+def test_the_end_point_is_the_shortest_length_with_a_jump() -> None:
+    none = {"lower": np.nan, "equal": np.nan, "upper": np.nan, "jump": np.nan}
+    rows = [
+        none,
+        {"lower": 100.0, "equal": 100.2, "upper": 100.5, "jump": 0.1},
+        {"lower": 110.0, "equal": 115.0, "upper": 120.0, "jump": 0.3},
+    ]
+    frame = pd.DataFrame(
+        [{"family": "unit", "occam": False, "vocab": 10, "length": 12 + i, **row} for i, row in enumerate(rows)]
+    )
+    found = scaling.end_short(frame)[0]
+    assert (found["shortest L"], found["jump of a_G"], found["window wider than 1 % from L"]) == (13, 0.1, 14)
+    assert scaling.end_figures(frame)[0].figure().data
 
 
 @pytest.mark.parametrize(
@@ -135,7 +149,7 @@ def test_a_planted_jump_and_a_planted_climb_are_told_apart() -> None:
     found = bridge.rises(frame).set_index("head")
     assert found["verdict"].to_dict() == {"L0H0": str(Verdict.ABRUPT), "L1H2": str(Verdict.MIDDLE)}
     assert (found.loc["L0H0", "from_step"], found.loc["L0H0", "to_step"]) == (200, 300)
-    assert found["pooled_before"].tolist() == [True, True]
+    assert bool(found.loc["L0H0", "pooled_before"])
     assert found["off_line"].max() == pytest.approx(0, abs=1e-12)
     assert all(plot.figure().data for plot in bridge.figures(frame))
 
@@ -164,12 +178,9 @@ def test_adam_on_factors_never_leaves_zero_and_on_tokens_agrees_with_the_theory(
 
 def test_claims_say_no_where_a_number_is_off() -> None:
     at = {"family": "unit", "occam": False, "varied": "length", "vocab": 10}
+    powers = (("P_x", 1.0), ("P_c", 0.0), ("P*", 1.3))
     frame = pd.DataFrame(
-        [
-            at | {"length": n, "quantity": q, "value": float(n**e)}
-            for q, e in (("P_x", 1.0), ("P_c", 0.0), ("P*", 1.3))
-            for n in (10, 20, 40)
-        ]
+        [at | {"length": n, "quantity": q, "value": float(n**e)} for q, e in powers for n in (10, 20, 40)]
     )
     frame = pd.concat([frame, frame.assign(varied="vocab", length=240, vocab=frame["length"])])
     found = {row["claim"]: row["agrees"] for row in claims._scalings(frame)}
