@@ -13,8 +13,8 @@
 # %% [markdown]
 # # When does one attention layer learn to copy, and does it jump?
 #
-# Theory, training and sampling of the copy task in a small setting (L = 16, V = 5), then the real heads of the shipped
-# suite on the same axes. The formulas are our own derivation (docs/copy_head.md); P is the number of training sequences.
+# Theory, training and sampling of the copy task in a small setting (L = 16, V = 5), then real heads of the shipped suite
+# on the same axes. The formulas are our own derivation (docs/copy_head.md); P is the number of training sequences.
 
 # %%
 import tempfile
@@ -68,8 +68,8 @@ for plot in LANDSCAPE.figures(LANDSCAPE.table(lab)):
 # %% [markdown]
 # ## Real heads
 #
-# Sharpness in training time is not the order of a transition in P: this asks only what a path looks like at the spacing of
-# these checkpoints.
+# Sharpness in training time is not the order of a transition in P: this asks only what a path looks like at the spacing
+# of these checkpoints.
 
 # %%
 heads = BRIDGE.table(lab)
