@@ -19,26 +19,33 @@ app = typer.Typer(help="Controlled experiments of the source papers.", no_args_i
 def copy_head(
     name: Annotated[
         str,
-        typer.Argument(help="phase-diagram, hysteresis, landscape, scaling, end-point, traps, bridge, claims, or all."),
+        typer.Argument(
+            help="claims, phase-diagram, hysteresis, precursor, landscape, scaling, end-point, traps, bridge, or all."
+        ),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="A small setting that takes seconds.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="The HTML file to write. Default: reports/copy-head-NAME.html")
     ] = None,
     store: StoreFolder = DEFAULT_STORE,
+    suites: Annotated[
+        list[str] | None,
+        typer.Option("--suite", help="Real heads: a suite or folder; repeatable. Default: the shipped."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes. Default: one a core.")] = None,
     json: Json = False,
 ) -> None:
     """The copy-head phase transition: theory, training and sampling of one attention layer; real heads beside it."""
     from interp.execution import cores, engine
     from interp.labs.copy_head import catalogue, page
-    from interp.labs.copy_head.experiment import FULL, QUICK
+    from interp.labs.copy_head.experiment import FULL, QUICK, SHIPPED, Lab
     from interp.store import Store
 
     chosen, keep = catalogue.named(name), Store(store)
     keep.check_writable()
     with engine(jobs or (1 if quick else cores()), preload="interp.labs.copy_head.catalogue") as workers:
-        done = [page.Done(one, one.table(QUICK if quick else FULL, keep, workers)) for one in chosen]
+        lab = Lab(QUICK if quick else FULL, workers, keep, tuple(suites or (("nano-3l",) if quick else SHIPPED)))
+        done = [page.Done(one, one.table(lab)) for one in chosen]
     rows = [row for one in done for row in one.experiment.short(one.frame)]
     if json:
         print_json(rows)

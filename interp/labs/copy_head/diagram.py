@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from interp.execution import Engine
 from interp.labs.copy_head import dressed, linear, softmax
-from interp.labs.copy_head.experiment import Experiment, Size
+from interp.labs.copy_head.experiment import Experiment, Lab, Size
 from interp.labs.copy_head.linear import State
 from interp.labs.copy_head.posteriors import Logits
 from interp.labs.copy_head.sampling import HMC, Samples, mixing, sample
@@ -24,11 +23,11 @@ from interp.report.figures.plot import Attributes, Plot, plot, title
 _Unit = tuple[Size, Attention, int]
 
 
-def compute(size: Size, engine: Engine) -> pd.DataFrame:
+def compute(lab: Lab) -> pd.DataFrame:
     """One row per attention, series, start and P; theory lines on a finer grid of P than the experiment."""
-    rows = [row for attention in ATTENTIONS for row in _theory(size, attention)]
-    units = [(size, attention, p) for p in reversed(size.sequences) for attention in ATTENTIONS]
-    for found in engine.map(measure, units, "training and sampling", "point"):
+    rows = [row for attention in ATTENTIONS for row in _theory(lab.size, attention)]
+    units: list[_Unit] = [(lab.size, attention, p) for p in reversed(lab.size.sequences) for attention in ATTENTIONS]
+    for found in lab.engine.map(measure, units, "training and sampling", "point"):
         rows += found
     return pd.DataFrame(rows).sort_values(["attention", "series", "start", "sequences"], ignore_index=True)
 
@@ -100,7 +99,7 @@ _LOOKS = {
 
 def figures(frame: pd.DataFrame) -> list[Plot]:
     """One figure per attention: order parameters above, loss below."""
-    return [_figure(frame[frame["attention"] == attention], attention) for attention in ATTENTIONS]
+    return [_figure(frame.loc[frame["attention"] == attention], attention) for attention in ATTENTIONS]
 
 
 def _figure(frame: pd.DataFrame, attention: Attention) -> Plot:
@@ -108,12 +107,13 @@ def _figure(frame: pd.DataFrame, attention: Attention) -> Plot:
     for (quantity, series), (colour, name, symbol) in _LOOKS.items():
         axis = "y2" if quantity == "loss" else "y"
         dash = "solid" if series == "map" else "dash"
-        line = frame[frame["series"] == ("theory_map" if series == "map" else "theory_sampled")]
+        line = frame.loc[frame["series"] == ("theory_map" if series == "map" else "theory_sampled")]
         traces.append({
             "type": "scatter", "mode": "lines", "x": line["sequences"].tolist(), "y": line[quantity].round(5).tolist(),
-            "line": {"color": colour, "width": 1.6, "dash": dash}, "yaxis": axis, "hoverinfo": "skip", "showlegend": False,
+            "line": {"color": colour, "width": 1.6, "dash": dash}, "yaxis": axis, "hoverinfo": "skip",
+            "showlegend": False,
         })  # fmt: skip
-        traces.append(_points(frame[frame["series"] == series], quantity, (colour, name, symbol), axis))
+        traces.append(_points(frame.loc[frame["series"] == series], quantity, (colour, name, symbol), axis))
     layout: Attributes = {
         "xaxis": {"type": "log", "title": {"text": "training sequences P"}, "dtick": "D2", "anchor": "y2"},
         "yaxis": {"domain": [0.42, 1], "title": {"text": "order parameters"}},
@@ -140,7 +140,7 @@ def _points(frame: pd.DataFrame, quantity: str, look: tuple[str, str, str], axis
         "y": frame[quantity].round(5).tolist(), "text": said, "hovertemplate": "%{text}<extra></extra>",
         "marker": {"color": colour, "symbol": symbol, "size": 7, "line": {"color": colour, "width": 1.4}},
     }  # fmt: skip
-    if len(frame) and quantity + "_sd" in frame and frame[quantity + "_sd"].notna().all():
+    if "hmc" in frame["series"].tolist():
         bars = {"type": "data", "array": frame[quantity + "_sd"].round(5).tolist(), "thickness": 1, "width": 0}
         trace["error_y"] = bars | {"color": colour}
     return trace
@@ -149,10 +149,10 @@ def _points(frame: pd.DataFrame, quantity: str, look: tuple[str, str, str], axis
 def short(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Theory beside Adam's lowest energy and HMC, at every P of the experiment."""
     rows = []
-    measured = frame[frame["series"].isin(["map", "hmc"])]
-    for (attention, p), group in measured.groupby(["attention", "sequences"]):
-        adam = group[group["series"] == "map"].sort_values("energy").iloc[0]
-        chains = group[group["series"] == "hmc"]
+    measured = frame.loc[frame["series"].isin(["map", "hmc"])]
+    for (attention, p), group in measured.groupby(["attention", "sequences"]):  # pyright: ignore
+        adam = group.loc[group["series"] == "map"].sort_values("energy").iloc[0]
+        chains = group.loc[group["series"] == "hmc"]
         rows.append({
             "attention": attention, "P": int(p),
             "a_1 map": adam["a_1"], "a_G map": adam["a_G"], "loss map": adam["loss"],
@@ -166,7 +166,7 @@ def short(frame: pd.DataFrame) -> list[dict[str, Any]]:
 PHASE_DIAGRAM = Experiment(
     "phase-diagram",
     "Phase diagram over the number of training sequences",
-    "Linear attention pools first, at a continuous transition, and then crosses over to copying. Softmax attention jumps. "
-    "Chains that started at the prior and at a copying pattern are separate marks: where they differ, neither mixes.",
+    "Linear attention pools first, at a continuous transition, and then crosses over to copying. Softmax attention "
+    "jumps. Chains that started at the prior and at a copying pattern are marked apart: where they differ, none mixes.",
     compute, figures, short,
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""What one experiment is: a table that is computed once and stored, figures of it, and the few rows a terminal shows."""
+"""What one experiment is: a table that is computed once and stored, figures of it, and rows for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,11 +14,12 @@ from interp.report.figures.plot import Plot
 from interp.store import Store
 
 VERSION = 1
+SHIPPED = ("nano-3l", "nano-2l")
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large an experiment is run: setting, numbers of sequences, length of training and sampling, points of lines."""
+    """How large an experiment is run: setting, numbers of sequences, length of training and sampling, line points."""
 
     setting: Setting
     sequences: tuple[int, ...]
@@ -35,28 +36,41 @@ QUICK = Size(SMALL, SMALL_SEQUENCES, adam_steps=300, warmup=50, draws=80, chains
 
 
 @dataclass(frozen=True)
+class Lab:
+    """What an experiment is run with: its size, what shares work out, where tables are kept, suites of real heads."""
+
+    size: Size
+    engine: Engine
+    store: Store
+    suites: tuple[str, ...] = SHIPPED
+
+
+def _nothing(lab: Lab) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
 class Experiment:
-    """One experiment of the lab. `shows` says in a sentence or two what its figures show; `short` is what is printed."""
+    """One experiment of the lab. `shows` says in a sentence or two what its figures show; `short` is what is printed.
+
+    `beside` is what the table is made from beside the size.
+    """
 
     name: str
     title: str
     shows: str
-    compute: Callable[[Size, Engine], pd.DataFrame]
+    compute: Callable[[Lab], pd.DataFrame]
     figures: Callable[[pd.DataFrame], Sequence[Plot]]
     short: Callable[[pd.DataFrame], list[dict[str, Any]]]
+    beside: Callable[[Lab], dict[str, Any]] = _nothing
 
     @property
     def kind(self) -> str:
         """The kind that the store keeps its table under."""
         return f"copy_head_{self.name.replace('-', '_')}"
 
-    def table(self, size: Size, store: Store, engine: Engine, more: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """The stored table, or the computed one after it is stored; `more` is what else it is made from."""
-        made_from = {
-            "lab": "copy-head",
-            "version": VERSION,
-            "experiment": self.name,
-            "size": asdict(size),
-            **(more or {}),
-        }
-        return store.cached(self.kind, made_from, made_from, lambda: self.compute(size, engine))
+    def table(self, lab: Lab) -> pd.DataFrame:
+        """The stored table, or the computed one after it is stored."""
+        made_from = {"lab": "copy-head", "version": VERSION, "experiment": self.name, "size": asdict(lab.size)}
+        made_from |= self.beside(lab)
+        return lab.store.cached(self.kind, made_from, made_from, lambda: self.compute(lab))

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from interp.execution import Engine
 from interp.labs.copy_head import softmax
-from interp.labs.copy_head.experiment import Experiment, Size
+from interp.labs.copy_head.experiment import Experiment, Lab, Size
 from interp.labs.copy_head.posteriors import Logits
 from interp.labs.copy_head.sequences import sample as draw
 from interp.labs.copy_head.setting import Attention
@@ -21,15 +20,16 @@ from interp.values import InputError
 _Unit = tuple[Size, Attention, int, int]
 
 
-def compute(size: Size, engine: Engine) -> pd.DataFrame:
+def compute(lab: Lab) -> pd.DataFrame:
     """Rows of attention, seed (of the sequences), P, start (small, copying), a_1, a_G, energy, loss."""
-    units = [
-        (size, attention, p, seed)
-        for seed in range(size.seeds)
-        for attention, every in (("softmax", 1), ("linear", 3))
-        for p in sequences(size)[::every]
+    branches: tuple[tuple[Attention, int], ...] = (("softmax", 1), ("linear", 3))
+    units: list[_Unit] = [
+        (lab.size, attention, p, seed)
+        for seed in range(lab.size.seeds)
+        for attention, every in branches
+        for p in sequences(lab.size)[::every]
     ]
-    rows = engine.map(measure, units, "training", "point")
+    rows = lab.engine.map(measure, units, "training", "point")
     return pd.DataFrame([row for found in rows for row in found])
 
 
@@ -63,13 +63,15 @@ def _window(size: Size) -> dict[str, float]:
 
 def figures(frame: pd.DataFrame) -> list[Plot]:
     """a_G of both branches over P with the theory's window, softmax and linear."""
-    return [_branches(frame[frame["attention"] == attention], str(attention)) for attention in ("softmax", "linear")]
+    return [
+        _branches(frame.loc[frame["attention"] == attention], str(attention)) for attention in ("softmax", "linear")
+    ]
 
 
 def _branches(frame: pd.DataFrame, attention: str) -> Plot:
     traces = []
     for name, colour, symbol in (("small", style.BLUE, "circle"), ("copying", style.ORANGE, "diamond-open")):
-        one = frame[frame["start"] == name].sort_values(["seed", "sequences"])
+        one = frame.loc[frame["start"] == name].sort_values(["seed", "sequences"])
         traces.append({
             "type": "scatter", "mode": "markers", "x": one["sequences"].tolist(), "y": one["a_G"].round(4).tolist(),
             "name": f"{name} start", "marker": {"color": colour, "symbol": symbol, "size": 8, "line": {"width": 1.4}},
@@ -92,17 +94,20 @@ _DASHES = (("lower", "dot"), ("equal", "solid"), ("upper", "dot"))
 def short(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """By seed: between which P the small start jumps, the copying one falls, and the energies cross; beside theory."""
     rows = []
-    for seed, group in frame[frame["attention"] == "softmax"].groupby("seed"):
+    for seed, group in frame.loc[frame["attention"] == "softmax"].groupby("seed"):
         wide = group.pivot(index="sequences", columns="start", values=["a_G", "energy"]).sort_index()
         apart = wide["energy"]["copying"] < wide["energy"]["small"] - 1e-6
         half = wide["a_G"].to_numpy().max() / 2
+        theory = {name: float(group[f"theory_{name}"].max()) for name, _ in _DASHES}
         rows.append({
             "seed": seed,
-            "copying start holds from P": _first(wide["a_G"]["copying"] > half), "theory, lower": group["theory_lower"].iloc[0],
-            "copying deeper from P": _first(apart | (wide["a_G"]["small"] > half)), "theory, equal": group["theory_equal"].iloc[0],
-            "small start jumps at P": _first(wide["a_G"]["small"] > half), "theory, upper": group["theory_upper"].iloc[0],
+            "copying start holds from P": _first(wide["a_G"]["copying"] > half), "theory, lower": theory["lower"],
+            "copying deeper from P": _first(apart | (wide["a_G"]["small"] > half)), "theory, equal": theory["equal"],
+            "small start jumps at P": _first(wide["a_G"]["small"] > half), "theory, upper": theory["upper"],
         })  # fmt: skip
-    flat = frame[frame["attention"] == "linear"].pivot_table(index=["seed", "sequences"], columns="start", values="a_G")
+    flat = frame.loc[frame["attention"] == "linear"].pivot_table(
+        index=["seed", "sequences"], columns="start", values="a_G"
+    )
     for row in rows:
         row["linear, largest difference"] = float((flat["small"] - flat["copying"]).abs().max())
     return rows
@@ -119,7 +124,7 @@ def _first(holds: pd.Series) -> list[int] | None:
 
 HYSTERESIS = Experiment(
     "hysteresis", "Hysteresis",
-    "A run from a small start stays pooled up to the upper spinodal, though copying has become the deeper minimum at P*; "
+    "A run from a small start stays pooled up to the upper spinodal, though copying is the deeper minimum from P* on; "
     "one that starts copying holds down to the lower spinodal. Linear attention ends in one state from both starts.",
     compute, figures, short,
 )  # fmt: skip

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from interp.execution import Engine
 from interp.labs.copy_head import linear, softmax
-from interp.labs.copy_head.experiment import Experiment, Size
+from interp.labs.copy_head.experiment import Experiment, Lab
 from interp.labs.copy_head.setting import Setting
 from interp.report.figures import style
 from interp.report.figures.plot import Plot, plot, title
@@ -18,10 +17,10 @@ _GRID = 61
 _SCAN = 40
 
 
-def compute(size: Size, engine: Engine) -> pd.DataFrame:
+def compute(lab: Lab) -> pd.DataFrame:
     """Rows of attention, P, a_1, a_G, `action` (nats above the deepest point at this P), `minimum`: 1 = a minimum."""
-    rows = [row for p in _linear_stages(size.setting) for row in _plane(size.setting, p)]
-    rows += [row for p in _softmax_scan(size.setting) for row in _line(size.setting, float(p))]
+    rows = [row for p in _linear_stages(lab.size.setting) for row in _plane(lab.size.setting, p)]
+    rows += [row for p in _softmax_scan(lab.size.setting) for row in _line(lab.size.setting, float(p))]
     return pd.DataFrame(rows)
 
 
@@ -72,13 +71,13 @@ def _line(setting: Setting, p: float) -> list[dict[str, Any]]:
 
 def figures(frame: pd.DataFrame) -> list[Plot]:
     """The plane of linear attention at four stages, and softmax's action over a_G and P."""
-    return [_stages(frame[frame["attention"] == "linear"]), _surface(frame[frame["attention"] == "softmax"])]
+    return [_stages(frame.loc[frame["attention"] == "linear"]), _surface(frame.loc[frame["attention"] == "softmax"])]
 
 
 def _stages(frame: pd.DataFrame) -> Plot:
     traces, layout = [], {"title": title("linear attention: S(a₁, a_G) above its minimum, log(1 + nats)")}
     for i, (p, group) in enumerate(frame.groupby("sequences")):
-        plane, marks = group[group["minimum"] == 0], group[group["minimum"] == 1]
+        plane, marks = group.loc[group["minimum"] == 0], group.loc[group["minimum"] == 1]
         suffix = str(i + 1) if i else ""
         grid = np.log10(1 + plane["action"].to_numpy().reshape(_GRID, _GRID))
         traces.append({
@@ -98,7 +97,7 @@ def _stages(frame: pd.DataFrame) -> Plot:
 
 
 def _surface(frame: pd.DataFrame) -> Plot:
-    plane, marks = frame[frame["minimum"] == 0], frame[frame["minimum"] == 1]
+    plane, marks = frame.loc[frame["minimum"] == 0], frame.loc[frame["minimum"] == 1]
     p = np.unique(plane["sequences"])
     height = plane["action"].to_numpy().reshape(len(p), _GRID)
     capped = np.minimum(height, 40)
@@ -124,7 +123,7 @@ def _surface(frame: pd.DataFrame) -> Plot:
 
 def short(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The minima at every P."""
-    marks = frame[(frame["minimum"] == 1) & (frame["a_1"] + frame["a_G"] >= 0)]
+    marks = frame.loc[(frame["minimum"] == 1) & (frame["a_1"] + frame["a_G"] >= 0)]
     return [
         {"attention": row["attention"], "P": row["sequences"], "a_1": row["a_1"], "a_G": row["a_G"],
          "nats above the deepest": row["action"]}

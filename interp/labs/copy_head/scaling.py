@@ -1,4 +1,4 @@
-"""How P_c, P_x and P* grow with the length L and the vocabulary V, and where the first-order line ends (theory alone)."""
+"""How P_c, P_x and P* grow with length L and vocabulary V, and where the first-order line ends (theory alone)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from interp.execution import Engine
 from interp.labs.copy_head import linear, softmax
-from interp.labs.copy_head.experiment import Experiment, Size
+from interp.labs.copy_head.experiment import Experiment, Lab
 from interp.labs.copy_head.setting import FIGURE, UNIT, Setting
 from interp.report.figures import style
 from interp.report.figures.plot import Plot, plot, title
@@ -29,12 +28,12 @@ CLAIMED = {
 """The paper's exponents. Our conventions were chosen to have them: agreement is a check, no confirmation."""
 
 
-def compute(size: Size, engine: Engine) -> pd.DataFrame:
+def compute(lab: Lab) -> pd.DataFrame:
     """Rows of family, occam, varied (length, vocab), L, V, quantity, value; families are the named prior variances.
 
     The quick form leaves out what is longer than 240.
     """
-    lengths = [n for n in _LENGTHS if size.seeds > 1 or n <= _LONG]
+    lengths = [n for n in _LENGTHS if lab.size.seeds > 1 or n <= _LONG]
     units = [
         (name, occam, varied, replace(one, **{varied: n, ("vocab" if varied == "length" else "length"): other}))
         for name, one in _FAMILIES.items()
@@ -42,7 +41,7 @@ def compute(size: Size, engine: Engine) -> pd.DataFrame:
         for varied, every, other in (("length", lengths, 10), ("vocab", _VOCABS, _LONG))
         for n in every
     ]
-    return pd.DataFrame([row for found in engine.map(thresholds, units, "thresholds", "setting") for row in found])
+    return pd.DataFrame([row for found in lab.engine.map(thresholds, units, "thresholds", "setting") for row in found])
 
 
 def thresholds(unit: tuple[str, bool, str, Setting]) -> list[dict[str, Any]]:
@@ -65,31 +64,32 @@ def fits(frame: pd.DataFrame) -> pd.DataFrame:
     from a power law the quantity is. P* is fitted against L ln² L as well.
     """
     rows = []
-    for (family, occam, varied, quantity), group in frame.groupby(["family", "occam", "varied", "quantity"]):
+    for (family, occam, varied, quantity), group in frame.groupby(["family", "occam", "varied", "quantity"]):  # pyright: ignore
         known = group.dropna(subset=["value"]).sort_values(str(varied))
         for against in (varied, *(["L ln² L"] if quantity == "P*" and varied == "length" else [])):
             x = known[str(varied)].to_numpy(float)
             x = np.log(x * np.log(x) ** 2 if against == "L ln² L" else x)
             rows.append({
                 "family": family, "occam": occam, "quantity": quantity, "against": against,
-                "claimed": CLAIMED.get((str(quantity), str(against)), math.nan), **_exponent(x, known["value"]),
+                "claimed": CLAIMED.get((str(quantity), str(against)), math.nan),
+                **_exponent(x, known["value"].to_numpy()),
                 "range": f"{known[str(varied)].min()} to {known[str(varied)].max()}" if len(known) else "none",
             })  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _exponent(x: np.ndarray, value: pd.Series) -> dict[str, float]:
+def _exponent(x: np.ndarray, value: np.ndarray) -> dict[str, float]:
     if len(x) < 2:
         return {"exponent": math.nan, "least": math.nan, "greatest": math.nan}
-    y = np.log(value.to_numpy())
+    y = np.log(value)
     local = np.diff(y) / np.diff(x)
     return {"exponent": float(np.polyfit(x, y, 1)[0]), "least": float(local.min()), "greatest": float(local.max())}
 
 
 def figures(frame: pd.DataFrame) -> list[Plot]:
     """Thresholds over L and over V, prior variances 1, MAP."""
-    chosen = frame[(frame["family"] == "unit") & ~frame["occam"]]
-    return [_over(chosen[chosen["varied"] == varied], varied) for varied in ("length", "vocab")]
+    chosen = frame.loc[(frame["family"] == "unit") & ~frame["occam"]]
+    return [_over(chosen.loc[chosen["varied"] == varied], varied) for varied in ("length", "vocab")]
 
 
 def _over(frame: pd.DataFrame, varied: str) -> Plot:
@@ -100,7 +100,7 @@ def _over(frame: pd.DataFrame, varied: str) -> Plot:
             "x": group[varied].tolist(), "y": group["value"].round(3).tolist(), "line": {"color": _COLOURS[name]},
         }
         for name in _COLOURS
-        for group in [frame[frame["quantity"] == name]]
+        for group in [frame.loc[frame["quantity"] == name]]
     ]  # fmt: skip
     letter = {"length": "L", "vocab": "V"}[varied]
     axes = {"xaxis": {"type": "log", "title": {"text": letter}}, "yaxis": {"type": "log", "title": {"text": "P"}}}
@@ -111,14 +111,14 @@ def _over(frame: pd.DataFrame, varied: str) -> Plot:
 def short(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The fits that the paper's summary speaks of."""
     found = fits(frame)
-    return found[found["claimed"].notna() | found["quantity"].isin(["P*", "P_upper"])].to_dict("records")
+    return found.loc[found["claimed"].notna() | found["quantity"].isin(["P*", "P_upper"])].to_dict("records")
 
 
-def end_point(size: Size, engine: Engine) -> pd.DataFrame:
+def end_point(lab: Lab) -> pd.DataFrame:
     """Rows of family, occam, V, L, lower, equal, upper (P; NaN: no jump), jump (of a_G at P*)."""
-    vocabs = (5, 10, 20) if size.seeds > 1 else (10,)
+    vocabs = (5, 10, 20) if lab.size.seeds > 1 else (10,)
     units = [(name, occam, vocab) for name in _FAMILIES for occam in (False, True) for vocab in vocabs]
-    return pd.DataFrame([row for found in engine.map(_family, units, "end points", "line") for row in found])
+    return pd.DataFrame([row for found in lab.engine.map(_family, units, "end points", "line") for row in found])
 
 
 def _family(unit: tuple[str, bool, int]) -> list[dict[str, Any]]:
@@ -147,7 +147,7 @@ _END_COLUMNS = ("family", "occam", "vocab", "length", "lower", "equal", "upper",
 def end_figures(frame: pd.DataFrame) -> list[Plot]:
     """Width of the window with two minima over L, by family."""
     traces = []
-    for (family, occam, vocab), group in frame.groupby(["family", "occam", "vocab"]):
+    for (family, occam, vocab), group in frame.groupby(["family", "occam", "vocab"]):  # pyright: ignore
         known = group.dropna(subset=["equal"])
         traces.append({
             "type": "scatter", "mode": "lines+markers", "x": known["length"].tolist(),
@@ -163,9 +163,9 @@ def end_figures(frame: pd.DataFrame) -> list[Plot]:
 def end_short(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The shortest L with a jump, its window and its size; and the shortest whose window is wider than 1 % of P."""
     rows = []
-    for (family, occam, vocab), group in frame.groupby(["family", "occam", "vocab"]):
+    for (family, occam, vocab), group in frame.groupby(["family", "occam", "vocab"]):  # pyright: ignore
         known = group.dropna(subset=["equal"]).sort_values("length")
-        wide = known[known["upper"] / known["lower"] > 1.01]
+        wide = known.loc[known["upper"] / known["lower"] > 1.01]
         first = known.iloc[0] if len(known) else None
         rows.append({
             "family": family, "occam": bool(occam), "V": vocab,
