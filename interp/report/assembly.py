@@ -21,6 +21,7 @@ from interp.report.sections import (
     survival,
     training,
 )
+from interp.report.sentences import most_causal
 from interp.report.views import Pair, View
 
 _OF_PAIR = (curve, effects, heads, joint, recipients, patterns, training)
@@ -30,6 +31,7 @@ _PATCHED = (heads, joint, recipients, patterns)
 def page(view: View, cohorts: Cohorts | None, title: str | None, command: str | None) -> Page:
     """The report of one store; `cohorts`: its runs over seeds and sizes (`None`: no scan is stored)."""
     newest = max(made.made[1] for made in view.provenance)[:16].replace("T", " ")
+    best = most_causal(view.pairs)
     runs, tasks = formats.counted(len(view.runs), "run"), formats.counted(len(view.tasks), "task")
     return Page(
         title=title or f"{formats.listed(view.suites)}: what emerged, when, and which heads",
@@ -38,6 +40,7 @@ def page(view: View, cohorts: Cohorts | None, title: str | None, command: str | 
         before=(answer.section(view), emergence.section(view, () if cohorts is None else survival.blocks(cohorts))),
         articles=articles(view),
         after=tuple(filter(None, (seeds.section(view), integrity.section(view), made.section(view, command)))),
+        opens=best[0].anchor if best else "",
     )
 
 

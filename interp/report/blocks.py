@@ -142,6 +142,7 @@ class Page:
     articles: tuple[Article, ...]
     after: tuple[Section, ...]
     detail: str = "One run and task"
+    opens: str = ""  # the anchor of the article that is open at first; empty: the first
 
 
 def figures(blocks: Sequence[Block]) -> Iterator[Figure]:

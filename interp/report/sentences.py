@@ -64,7 +64,7 @@ def _which(pairs: Sequence[Pair]) -> str:
     needed = f"{len(missed)} of {formats.counted(len(patched), 'patched pair')} have a head that is causal in noising"
     if not found:
         return f"No head is causal in denoising in any of {formats.counted(len(patched), 'patched pair')}; {needed}."
-    pair, best = max(found, key=lambda of: of[1].delta_p)
+    pair, best = most_causal(pairs) or found[0]
     return (
         f"One head's later pattern, written into the earlier checkpoint, is causal in {len(found)} of "
         f"{formats.counted(len(patched), 'patched pair')}, most of all {best.head} on {_name(pair)}, {size(best)}; "
@@ -72,6 +72,12 @@ def _which(pairs: Sequence[Pair]) -> str:
         + (f" and {_labels(missed)} in noising" if missed else "")
         + "."
     )
+
+
+def most_causal(pairs: Sequence[Pair]) -> tuple[Pair, Effect] | None:
+    """The run and task in which one head's later pattern brings most, and that head; `None`: no head is causal."""
+    found = [(pair, effect) for pair in pairs if (effect := pair.first_causal(Direction.DENOISING))]
+    return max(found, key=lambda of: of[1].delta_p, default=None)
 
 
 def _labels(firsts: Sequence[tuple[Pair, Effect]]) -> str:

@@ -107,7 +107,10 @@ def test_figures_are_drawn_when_their_run_and_task_is_opened(report_page: Opened
 
 def test_tabs_and_select_choose_a_run_and_a_task(report_page: Opened):
     page = report_page.page
-    assert page.locator(".pair:visible").count() == 1
+    # what the answer names is open at first
+    (begun,) = page.locator(".pair:visible").all()
+    run, task = begun.get_attribute("data-run"), begun.get_attribute("data-task")
+    assert f"on {task} in {run}" in page.locator("#answer").inner_text()
     page.click(".chooser [data-task=ioi]")
     page.select_option("#run", "nano-3l/seed2")
     assert page.locator(".pair:visible").get_attribute("id") == "run-nano-3l-seed2-ioi"

@@ -3,7 +3,8 @@
   const root = document.documentElement;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const pairs = all(".pair");
-  const state = { run: pairs[0]?.dataset.run, task: pairs[0]?.dataset.task, every: false };
+  const begin = document.getElementById(document.getElementById("detail")?.dataset.opens) ?? pairs[0];
+  const state = { run: begin?.dataset.run, task: begin?.dataset.task, every: false };
 
   // ---- holding the load event until the figures in sight are drawn, so that a browser told to print a file prints them
   const hold = document.createElement("iframe");
