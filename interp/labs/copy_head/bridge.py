@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from interp.bench import bench
 from interp.labs.copy_head import trajectories
 from interp.labs.copy_head.experiment import Experiment, Lab
 from interp.labs.copy_head.trajectories import Verdict
-from interp.observing import observe
 from interp.provenance import Options
 from interp.report.figures import style
 from interp.report.figures.plot import Plot, plot, title
@@ -45,6 +43,9 @@ def _runs(lab: Lab) -> list[Run]:
 
 
 def _run(run: Run, lab: Lab) -> pd.DataFrame:
+    from interp.bench import bench  # the model libraries take seconds to import
+    from interp.observing import observe
+
     work, rows = bench(run, [], lab.store, Options()), []
     for step in run.steps:
         seen = observe(work, run.at(step), None)
