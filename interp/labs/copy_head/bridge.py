@@ -43,10 +43,15 @@ def _runs(lab: Lab) -> list[Run]:
 
 
 def _run(run: Run, lab: Lab) -> pd.DataFrame:
-    from interp.bench import bench  # the model libraries take seconds to import
+    # the model libraries take seconds to import
+    from interp.bench import Bench
+    from interp.models.loading import Loader
     from interp.observing import observe
+    from interp.tasks import tokenizer
 
-    work, rows = bench(run, [], lab.store, Options()), []
+    options = Options()
+    loader = Loader(options.dtype, options.device, run.fetch)
+    work, rows = Bench(run, {}, lab.store, options, tokenizer(run.tokenizer), loader), []
     for step in run.steps:
         seen = observe(work, run.at(step), None)
         wide = seen.loc[seen["score"].isin(_SCORES)].pivot(index=["layer", "head"], columns="score", values="value")

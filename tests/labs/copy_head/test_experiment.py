@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from interp.labs.copy_head import dressed, energy, linear, modes, softmax
-from interp.labs.copy_head.order import cyclic_basis, order, upright
+from interp.labs.copy_head.order import copying_rows, cyclic_basis, order, upright
 from interp.labs.copy_head.posteriors import Logits, LogitsAndValues, Posterior, QueriesAndKeys
 from interp.labs.copy_head.sampling import HMC, PLAIN, UNDERDAMPED, mixing, sample
 from interp.labs.copy_head.sequences import averaged, of_tokens
 from interp.labs.copy_head.sequences import sample as draw
 from interp.labs.copy_head.setting import FIGURE, SMALL, Attention, Setting
-from interp.labs.copy_head.training import Adam, lowest, train
+from interp.labs.copy_head.training import Adam, descend, lowest, train
 
 
 def test_order_gives_back_the_weights_of_a_mixture() -> None:
@@ -40,6 +41,25 @@ def test_coverage_is_the_share_of_the_squared_size() -> None:
     size = np.square(pattern).sum()
     by_hand = (found.a_1 * pattern.sum() / 8 + found.a_g * (pattern * np.roll(np.eye(8), 1, 0)).sum()) / size
     assert found.coverage == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_rows_that_copy_are_counted() -> None:
+    pattern = np.stack([0.4 * np.roll(np.eye(4), 1, 0), 0.2 * np.roll(np.eye(4), 1, 0), np.eye(4)])
+    pattern[1, 0, 3] = 0.31  # the first row's previous position is the last
+    assert copying_rows(pattern).tolist() == [1, 0.25, 0]
+
+
+def test_adam_is_torchs() -> None:
+    posterior = Logits(SMALL, draw(SMALL, 60, 0), "softmax", occam=False)
+    start = posterior.start(0.0, 0.05, 2, np.random.default_rng(0))
+    weights = torch.from_numpy(start.copy())
+    optimiser = torch.optim.Adam([weights], lr=0.03)
+    for step in range(20):
+        # held for half the steps, then along a cosine
+        optimiser.param_groups[0]["lr"] = 0.03 * (1 if step < 10 else 0.5 * (1 + np.cos(np.pi * (step - 10) / 10)))
+        weights.grad = torch.from_numpy(posterior(weights.numpy()).gradient)
+        optimiser.step()
+    assert descend(posterior, start, Adam(steps=20, rate=0.03)) == pytest.approx(weights.numpy(), abs=1e-12)
 
 
 def test_linear_patterns_are_turned_upright() -> None:
@@ -191,8 +211,10 @@ def test_hmc_finds_what_the_dressed_theory_says() -> None:
         found = sample(Logits(SMALL, draw(SMALL, 800, 0), attention, occam=True), sampler)
         theory = dressed.linear_minimum(SMALL, 800) if attention == "linear" else dressed.softmax_states(SMALL, 800)[0]
         a_1, a_g = (np.concatenate([getattr(one, name) for one in found]) for name in ("a_1", "a_g"))
-        # the mean field leaves out terms of 1/L = .06, and one data seed shifts states by about .01
-        assert (a_1.mean(), a_g.mean()) == pytest.approx((theory.a_1, theory.a_g), abs=0.03)
+        # the mean field leaves out terms of 1/L = .06, and one data seed shifts states by about .01: .03 beside the
+        # sampling error of the mean
+        for values, expected in ((a_1, theory.a_1), (a_g, theory.a_g)):
+            assert abs(values.mean() - expected) < 0.03 + 3 * values.std() / mixing(values).ess ** 0.5
         assert mixing(a_g).r_hat < 1.1
         assert 0.6 < found[0].accepted < 0.95
         # a sample carries the prior's noise, their average does not
