@@ -28,7 +28,7 @@ def compute(lab: Lab) -> pd.DataFrame:
     spreads, thresholds = PRECURSOR.table(lab), SCALING.table(lab)
     setting = lab.size.setting
     rows = [
-        _continuous(setting, branches), _crossover(setting, branches), _jump(setting, branches),
+        _continuous(setting, branches), _crossover(setting), _jump(setting, branches),
         _loss(diagram), *_precursors(spreads), *_scalings(thresholds), _amount(lab.size.setting), *_coverage(diagram),
     ]  # fmt: skip
     return pd.DataFrame(rows)
@@ -58,7 +58,7 @@ def _apart(branches: pd.DataFrame) -> float:
     return float((wide["small"] - wide["copying"]).abs().max())
 
 
-def _crossover(setting: Setting, branches: pd.DataFrame) -> dict[str, str]:
+def _crossover(setting: Setting) -> dict[str, str]:
     crossing = linear.crossover(setting)
     grid = crossing * np.geomspace(0.6, 1.6, 60)
     a_g = np.array([linear.minimum(setting, float(p)).a_g for p in grid])
@@ -135,19 +135,21 @@ def _rows_before(spreads: pd.DataFrame) -> dict[str, str]:
 
 def _scalings(thresholds: pd.DataFrame) -> list[dict[str, str]]:
     fitted = scaling.fits(thresholds)
+    return [_scaling(fitted, *of) for of in scaling.CLAIMED]
+
+
+def _scaling(fitted: pd.DataFrame, quantity: str, against: str) -> dict[str, str]:
     one = fitted.loc[(fitted["family"] == "unit") & ~fitted["occam"]].set_index(["quantity", "against"])
-    rows = []
-    for (quantity, against), claimed in scaling.CLAIMED.items():
-        at = one.loc[(quantity, against)]
-        near = abs(at["exponent"] - claimed) < 0.15
-        inside = at["least"] - 0.02 <= claimed <= at["greatest"] + 0.02
-        rows.append(_row(
-            f"{quantity} ~ {against}^{claimed:g}" if against != "L ln² L" else f"{quantity} ~ L ln² L",
-            f"exponent {at['exponent']:.2f}, local ones {at['least']:.2f} to {at['greatest']:.2f} over {at['range']} "
-            f"(variances 1, {'V = 10' if against != 'vocab' else 'L = 240'})",
-            "yes" if near and inside else "partly" if near else "no", "theory (conventions chosen by this)",
-        ))  # fmt: skip
-    return rows
+    at, claimed = one.loc[(quantity, against)], scaling.CLAIMED[quantity, against]
+    near = abs(at["exponent"] - claimed) < 0.15
+    inside = at["least"] - 0.02 <= claimed <= at["greatest"] + 0.02
+    letter = {"vocab": "V", "length": "L"}.get(against, against)
+    return _row(
+        f"{quantity} ~ {letter}" if against == "L ln² L" else f"{quantity} ~ {letter}^{claimed:g}",
+        f"exponent {at['exponent']:.2f}, local ones {at['least']:.2f} to {at['greatest']:.2f} over {at['range']} "
+        f"(variances 1, {'V = 10' if against != 'vocab' else 'L = 240'})",
+        "yes" if near and inside else "partly" if near else "no", "theory (conventions chosen by this)",
+    )  # fmt: skip
 
 
 def _amount(setting: Setting) -> dict[str, str]:

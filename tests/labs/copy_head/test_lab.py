@@ -185,8 +185,8 @@ def test_claims_say_no_where_a_number_is_off() -> None:
     )
     frame = pd.concat([frame, frame.assign(varied="vocab", length=240, vocab=frame["length"])])
     found = {row["claim"]: row["agrees"] for row in claims._scalings(frame)}
-    assert found["P_x ~ length^1.5"] == "no"
-    assert found["P_c ~ length^0"] == "yes"
+    assert found["P_x ~ L^1.5"] == "no"
+    assert found["P_c ~ L^0"] == "yes"
 
 
 def test_the_page_holds_what_was_found_and_loads_nothing(lab: Lab, tmp_path: Path) -> None:
