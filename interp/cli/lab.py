@@ -44,12 +44,14 @@ def copy_head(
     from interp.labs.copy_head.experiment import FULL, QUICK, SHIPPED, Lab
     from interp.labs.copy_head.section import Done
     from interp.store import Store
+    from interp.suites import suite
 
     chosen, keep = catalogue.named(name), Store(store)
     keep.check_writable()
-    with engine(
-        (1 if quick else cores()) if jobs is None else jobs, preload="interp.labs.copy_head.catalogue"
-    ) as workers:
+    for one in suites or ():
+        suite(one)  # a wrong name is said before anything is computed
+    jobs = (1 if quick else cores()) if jobs is None else jobs
+    with engine(jobs, preload="interp.labs.copy_head.catalogue") as workers:
         lab = Lab(QUICK if quick else FULL, workers, keep, tuple(suites or (("nano-3l",) if quick else SHIPPED)))
         done = [Done(one, one.table(lab)) for one in chosen]
     rows = [row for one in done for row in one.experiment.short(one.frame)]

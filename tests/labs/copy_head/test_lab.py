@@ -210,3 +210,19 @@ def test_the_command_prints_rows_and_refuses_unknown_names(tmp_path: Path) -> No
     assert "phase-diagram" in wrong.output
     assert len({one.kind for one in EXPERIMENTS}) == len(EXPERIMENTS)
     assert named("all") == EXPERIMENTS
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--jobs", "0"], "0 jobs were asked for"),
+        (["--suite", "nonesuch"], "no suite or folder called 'nonesuch'"),
+        (["--out", "/dev/null/lab.html"], "cannot be written"),
+    ],
+)
+def test_the_command_says_what_is_wrong_in_a_sentence(tmp_path: Path, options: list[str], said: str) -> None:
+    command = ["lab", "copy-head", "landscape", "--quick", "--store", str(tmp_path), *options]
+    found = CliRunner().invoke(app, command)
+    assert found.exit_code == 2
+    assert said in found.output
+    assert "Traceback" not in found.output
