@@ -15,7 +15,7 @@ from interp.labs.copy_head.experiment import Experiment, Lab
 from interp.labs.copy_head.hysteresis import HYSTERESIS
 from interp.labs.copy_head.precursors import PRECURSOR
 from interp.labs.copy_head.scaling import SCALING
-from interp.labs.copy_head.setting import UNIT, Setting
+from interp.labs.copy_head.setting import UNIT, Attention, Setting
 from interp.report.figures.plot import Plot
 
 # a spread that grows by half before a transition announces it; sampling noise of these spreads is about a tenth
@@ -101,10 +101,8 @@ def _loss(diagram: pd.DataFrame) -> dict[str, str]:
 
 def _precursors(spreads: pd.DataFrame) -> list[dict[str, str]]:
     fractions = sorted(set(spreads["fraction"]))[-2:]
-    jump, pooled, copied = (
-        [precursors.growth(spreads, attention, what)[at] for at in fractions]
-        for attention, what in (("softmax", "a_G_sd"), ("linear", "a_1_rms"), ("linear", "a_G_sd"))
-    )
+    jump = _grown(spreads, "softmax", "a_G_sd")
+    pooled, copied = _grown(spreads, "linear", "a_1_rms"), _grown(spreads, "linear", "a_G_sd")
     seeds = spreads.loc[spreads["fraction"] == fractions[-1], "seed"].nunique()
     at = f"at {fractions[0]:g} and {fractions[1]:g} of the P at which samples order"
     over = f" (least and greatest of {seeds} draws of the sequences)" if seeds > 1 else ""
@@ -121,6 +119,11 @@ def _precursors(spreads: pd.DataFrame) -> list[dict[str, str]]:
             "there is one in a_1" if pooled[1].least >= _GROWN else "none seen", "HMC",
         ),
     ]  # fmt: skip
+
+
+def _grown(spreads: pd.DataFrame, attention: Attention, what: str) -> list[precursors.Growth]:
+    """The growth at the last two fractions."""
+    return list(precursors.growth(spreads, attention, what).values())[-2:]
 
 
 def _rows_before(spreads: pd.DataFrame) -> dict[str, str]:

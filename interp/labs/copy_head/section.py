@@ -82,4 +82,5 @@ def _said(value: Any) -> str:
         return formats.NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    # what is below 5e-5 is nothing at the precision of these tables; + 0 takes the sign from −0
+    return f"{round(value, 4) + 0.0:.4g}" if isinstance(value, float) else str(value)
