@@ -33,6 +33,7 @@ docs: $(VENV)/.installed-dev
 
 claims: $(VENV)/.installed-dev
 	$(BIN)/python docs/claims.py
+	$(BIN)/python docs/copy_head_tables.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format interp tests docs/*.py analyses

@@ -16,8 +16,8 @@ project = "interp"
 author = "the interp authors"
 release = version = interp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-# the table is a part of another page
-exclude_patterns = ["claims_table.md"]
+# the tables are parts of other pages
+exclude_patterns = ["claims_table.md", "copy_head_claims.md", "copy_head_rates.md", "copy_head_rises.md"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -9,6 +9,7 @@ import pandas as pd
 
 from interp import pipeline, report
 from interp.execution import engine
+from interp.labs import stored
 from interp.pipeline import Traced
 from interp.provenance import Options
 from interp.store import Store
@@ -135,7 +136,8 @@ def write_report(
         InputError: a store holds no results, or the file cannot be written.
     """
     if beside is None:
-        return report.write(_store(store), Path(out), title, "interp.write_report(…)")
+        kept = [_store(store)]
+        return report.write(kept, Path(out), title, "interp.write_report(…)", stored.sections(kept))
     return report.compare(_store(store), _store(beside), Path(out), title, "interp.write_report(…)")
 
 

@@ -38,7 +38,10 @@ def report(
         raise InputError(f"{len(kept)} stores were given; a report is of one store, or sets two side by side")
     for one in kept:
         one.check_readable()
+    from interp.labs import stored
     from interp.report import compare, write
 
-    written = compare(kept[0], kept[1], out, title, command) if len(kept) == 2 else write(kept[0], out, title, command)
-    print(f"wrote {written}")
+    if len(kept) == 2:
+        print(f"wrote {compare(kept[0], kept[1], out, title, command)}")
+    else:
+        print(f"wrote {write(kept, out, title, command, stored.sections(kept))}")

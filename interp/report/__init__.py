@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interp.report import assembly, html, text
-from interp.report.blocks import Page
+from interp.report.blocks import Section
 from interp.report.cohorts import cohort
 from interp.report.comparing import matching
 from interp.report.comparing import page as comparing
@@ -17,10 +17,17 @@ from interp.values import InputError
 __all__ = ["compare", "text_tables", "write"]
 
 
-def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, command: str | None = None) -> Path:
+def write(
+    stores: Sequence[Store] | Store,
+    out: Path,
+    title: str | None = None,
+    command: str | None = None,
+    beside: Sequence[Section] = (),
+) -> Path:
     """Write the report of everything in the stores as one HTML file that opens without a network; gives its path.
 
     Where a result was made more than once, the newest counts. `command` is shown as what made the report.
+    `beside` are sections about other stored results, such as those of labs.
 
     Raises:
         InputError: the stores hold no results, or the file cannot be written.
@@ -28,7 +35,7 @@ def write(stores: Sequence[Store] | Store, out: Path, title: str | None = None, 
     chosen = [stores] if isinstance(stores, Store) else list(stores)
     view = read(chosen)
     scanned = any(pair.outcome is not None for pair in view.pairs)
-    return _write(assembly.page(view, cohort(*chosen) if scanned else None, title, command), out)
+    return html.write(assembly.page(view, cohort(*chosen) if scanned else None, title, command, beside), out)
 
 
 def compare(first: Store, second: Store, out: Path, title: str | None = None, command: str | None = None) -> Path:
@@ -44,22 +51,7 @@ def compare(first: Store, second: Store, out: Path, title: str | None = None, co
     names = (first.root.name, second.root.name)
     if names[0] == names[1]:
         names = (str(first.root), str(second.root))
-    return _write(comparing.page(matching.compare(names, read([first]), read([second])), title, command), out)
-
-
-def _write(page: Page, out: Path) -> Path:
-    document = html.document(page)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        part = out.with_name(out.name + ".part")
-        try:
-            part.write_text(document, encoding="utf-8")
-            part.replace(out)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"the report {out} cannot be written: {error.strerror}") from error
-    return out
+    return html.write(comparing.page(matching.compare(names, read([first]), read([second])), title, command), out)
 
 
 def text_tables(store: Store) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from interp.cohorts import Cohorts
 from interp.report import formats
 from interp.report.blocks import Article, Page, Section
@@ -28,8 +30,13 @@ _OF_PAIR = (curve, effects, heads, joint, recipients, patterns, training)
 _PATCHED = (heads, joint, recipients, patterns)
 
 
-def page(view: View, cohorts: Cohorts | None, title: str | None, command: str | None) -> Page:
-    """The report of one store; `cohorts`: its runs over seeds and sizes (`None`: no scan is stored)."""
+def page(
+    view: View, cohorts: Cohorts | None, title: str | None, command: str | None, beside: Sequence[Section] = ()
+) -> Page:
+    """The report of one store; `cohorts`: its runs over seeds and sizes (`None`: no scan is stored).
+
+    `beside` are sections about other results, shown after those about runs and tasks.
+    """
     newest = max(made.made[1] for made in view.provenance)[:16].replace("T", " ")
     best = most_causal(view.pairs)
     runs, tasks = formats.counted(len(view.runs), "run"), formats.counted(len(view.tasks), "task")
@@ -39,7 +46,7 @@ def page(view: View, cohorts: Cohorts | None, title: str | None, command: str | 
         meta=f"{runs} · {tasks} · newest result {newest} UTC",
         before=(answer.section(view), emergence.section(view, () if cohorts is None else survival.blocks(cohorts))),
         articles=articles(view),
-        after=tuple(filter(None, (seeds.section(view), integrity.section(view), made.section(view, command)))),
+        after=tuple(filter(None, (seeds.section(view), *beside, integrity.section(view), made.section(view, command)))),
         opens=best[0].anchor if best else "",
     )
 

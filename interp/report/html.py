@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import plotly.offline
@@ -17,9 +18,30 @@ from markupsafe import Markup
 from interp.report import formats
 from interp.report.blocks import Figure, Page, Section, figures
 from interp.report.figures import style
+from interp.values import InputError
 
 TOP = "page"
 """The owner of the figures that stand outside of any article."""
+
+
+def write(page: Page, out: Path) -> Path:
+    """Write the whole document, or leave what is there; gives its path.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    text = document(page)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        part = out.with_name(out.name + ".part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(out)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"the report {out} cannot be written: {error.strerror}") from error
+    return out
 
 
 def document(page: Page) -> str:

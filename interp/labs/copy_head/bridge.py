@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from interp.bench import bench
 from interp.labs.copy_head import trajectories
 from interp.labs.copy_head.experiment import Experiment, Lab
 from interp.labs.copy_head.trajectories import Verdict
-from interp.observing import observe
 from interp.provenance import Options
 from interp.report.figures import style
 from interp.report.figures.plot import Plot, plot, title
@@ -45,7 +43,15 @@ def _runs(lab: Lab) -> list[Run]:
 
 
 def _run(run: Run, lab: Lab) -> pd.DataFrame:
-    work, rows = bench(run, [], lab.store, Options()), []
+    # the model libraries take seconds to import
+    from interp.bench import Bench
+    from interp.models.loading import Loader
+    from interp.observing import observe
+    from interp.tasks import tokenizer
+
+    options = Options()
+    loader = Loader(options.dtype, options.device, run.fetch)
+    work, rows = Bench(run, {}, lab.store, options, tokenizer(run.tokenizer), loader), []
     for step in run.steps:
         seen = observe(work, run.at(step), None)
         wide = seen.loc[seen["score"].isin(_SCORES)].pivot(index=["layer", "head"], columns="score", values="value")

@@ -63,6 +63,7 @@ def sampled_row(found: Samples) -> dict[str, Any]:
         "coverage": found.coverage.mean(),
         "coverage_averaged": found.averaged.coverage.mean(),
         "centred": known.mean() if known.size else np.nan,
+        "copying_rows": found.copying.mean(),
     }
 
 

@@ -6,6 +6,7 @@ bilinear form on [position, constant] gives them.
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -33,14 +34,15 @@ def data_action(setting: Setting, moments: Moments, pattern: Batch, occam: bool)
     """
     tau, vocab, ridge = setting.tau, setting.vocab, setting.tau / setting.value_variance
     gram, cross = features(setting, moments, pattern)
-    inverse = np.linalg.inv(gram + ridge * np.eye(vocab))
+    grown = gram + ridge * np.eye(vocab)
+    inverse = np.linalg.inv(grown)
     values = inverse @ cross
     explained = np.einsum("cab,cab->c", cross, values)
     entries = moments.sequences * setting.length
     action = (entries - explained) / (2 * tau)
     by_gram = values @ values.swapaxes(1, 2) / (2 * tau)
     if occam:
-        action = action + vocab / 2 * np.linalg.slogdet(gram / ridge + np.eye(vocab))[1]
+        action = action + vocab / 2 * (np.linalg.slogdet(grown)[1] - vocab * np.log(ridge))
         by_gram = by_gram + vocab / 2 * inverse
     gradient = by_features(setting, moments, pattern, by_gram, -values / tau)
     fitted = np.einsum("cab,cab->c", values, gram @ values)
@@ -52,21 +54,26 @@ def features(
 ) -> tuple[Float[np.ndarray, "chain vocab vocab"], Float[np.ndarray, "chain vocab vocab"]]:
     """N = Σ XᵀAᵀAX and R = Σ XᵀAᵀY, from second moments."""
     n, length, _ = pattern.shape
-    transposed = pattern.swapaxes(1, 2)
+    transposed, pairs = pattern.swapaxes(1, 2), np.empty((2, n, length, length))
+    np.matmul(transposed, pattern, out=pairs[0])
     # AᵀΠ: (AᵀΠ)[s, s'] = A[s' + 1, s]
-    pairs = np.stack([transposed @ pattern, np.roll(transposed, -1, 2)]).reshape(2 * n, length**2)
-    gram, cross = (pairs @ moments.second).reshape(2, n, setting.vocab, setting.vocab)
+    pairs[1, :, :, :-1], pairs[1, :, :, -1] = transposed[:, :, 1:], transposed[:, :, 0]
+    gram, cross = (pairs.reshape(2 * n, -1) @ moments.second).reshape(2, n, setting.vocab, setting.vocab)
     return gram, cross
 
 
 def by_features(setting: Setting, moments: Moments, pattern: Batch, by_gram: np.ndarray, by_cross: np.ndarray) -> Batch:
     """Gradient by the pattern, given those by N (symmetric) and by R."""
     n, length, _ = pattern.shape
-    stacked = np.stack([by_gram, by_cross]).reshape(2 * n, setting.vocab**2)
+    stacked = np.concatenate([by_gram, by_cross]).reshape(2 * n, setting.vocab**2)
     first, second = (stacked @ moments.second.T).reshape(2, n, length, length)
-    return 2 * pattern @ first + np.roll(second.swapaxes(1, 2), 1, 1)
+    found, turned = 2 * pattern @ first, second.swapaxes(1, 2)
+    found[:, 1:] += turned[:, :-1]
+    found[:, 0] += turned[:, -1]
+    return found
 
 
+@functools.cache
 def mixing(setting: Setting) -> Float[np.ndarray, "pos pos"]:
     """√Q: 1 on differences of positions, √q on their mean."""
     length = setting.length

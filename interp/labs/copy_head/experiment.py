@@ -13,7 +13,7 @@ from interp.labs.copy_head.setting import FIGURE, FIGURE_SEQUENCES, SMALL, SMALL
 from interp.report.figures.plot import Plot
 from interp.store import Store
 
-VERSION = 1
+VERSION = 2
 SHIPPED = ("nano-3l", "nano-2l")
 
 

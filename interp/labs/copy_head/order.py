@@ -53,3 +53,9 @@ def upright(attention: Attention, pattern: Float[np.ndarray, "chain dest src"]) 
         return pattern
     sums = pattern.sum((1, 2), keepdims=True)
     return np.where(sums < 0, -pattern, pattern)
+
+
+def copying_rows(pattern: Float[np.ndarray, "chain dest src"]) -> Float[np.ndarray, " chain"]:
+    """Share of the rows of each pattern that give more than .3 to the position before, the first's being the last."""
+    places = np.arange(pattern.shape[-1])
+    return (pattern[:, places, places - 1] > 0.3).mean(1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,18 +16,41 @@ from interp.labs.copy_head.sampling import HMC, mixing, sample
 from interp.labs.copy_head.sequences import sample as draw
 from interp.labs.copy_head.setting import ATTENTIONS, Attention, Setting
 from interp.report.figures import style
-from interp.report.figures.plot import Plot, plot, title
+from interp.report.figures.plot import Attributes, Plot, plot, title
 
-_FRACTIONS = (0.02, 0.3, 0.5, 0.7, 0.85, 0.95)
-_Unit = tuple[Size, Attention, float, float]
+_NOTHING = 0.02
+_FRACTIONS = (_NOTHING, 0.3, 0.5, 0.7, 0.85, 0.95)
+_SEVERAL = (_NOTHING, 0.85, 0.95)
+_Unit = tuple[Size, Attention, float, float, int]
+
+
+class Growth(NamedTuple):
+    """A fluctuation over the one without data (mean over data seeds), and its least and greatest over data seeds."""
+
+    mean: float
+    least: float
+    greatest: float
+
+    def __str__(self) -> str:
+        if self.least == self.greatest:
+            return f"× {self.mean:.2f}"
+        return f"× {self.mean:.2f} ({self.least:.2f} to {self.greatest:.2f})"
 
 
 def compute(lab: Lab) -> pd.DataFrame:
-    """Rows of attention, fraction (of the P at which samples order), P, a_1_rms, a_1_sd, a_G_sd, mean a_G, ess."""
+    """One row per attention, fraction (of the P at which samples order) and seed of the sequences.
+
+    Columns beside: P, a_1_rms, a_1_sd, a_G_sd, mean a_G, copying_rows and copying_rows_sd (share of rows with more than
+    .3 on the previous position), ess, r_hat. Several seeds without data and next to the transition, else one; one in
+    the quick form.
+    """
+    ordered = {attention: ordering(lab.size.setting, attention) for attention in ATTENTIONS}
+    several = 2 * lab.size.seeds - 1
     units: list[_Unit] = [
-        (lab.size, attention, fraction, ordering(lab.size.setting, attention))
+        (lab.size, attention, fraction, ordered[attention], seed)
         for attention in ATTENTIONS
         for fraction in _FRACTIONS
+        for seed in range(several if fraction in _SEVERAL else 1)
     ]
     return pd.DataFrame(lab.engine.map(measure, units, "sampling", "point"))
 
@@ -47,23 +71,29 @@ def ordering(setting: Setting, attention: Attention) -> float:
 
 def measure(unit: _Unit) -> dict[str, Any]:
     """Chains that start at the prior, at a fraction of the ordering P."""
-    size, attention, fraction, at = unit
+    size, attention, fraction, at, seed = unit
     p = max(2, round(fraction * at))
-    sampler = replace(HMC, warmup=size.warmup, draws=2 * size.draws, chains=size.chains)
-    found = sample(Logits(size.setting, draw(size.setting, p, 0), attention, occam=True), sampler)[0]
+    sampler = replace(HMC, warmup=size.warmup, draws=2 * size.draws, chains=size.chains, seed=seed)
+    found = sample(Logits(size.setting, draw(size.setting, p, seed), attention, occam=True), sampler)[0]
     return {
-        "attention": attention, "fraction": fraction, "sequences": p, "ordering": at,
+        "attention": attention, "fraction": fraction, "seed": seed, "sequences": p, "ordering": at,
         # linear samples are turned upright: without order, the signed spread is the root mean square
         "a_1_rms": float(np.sqrt(np.mean(found.a_1**2))), "a_1_sd": float(found.a_1.std()),
         "a_G_sd": float(found.a_g.std()), "a_G": float(found.a_g.mean()), "a_G_ess": mixing(found.a_g).ess,
+        "copying_rows": float(found.copying.mean()), "copying_rows_sd": float(found.copying.std()),
         "a_1_ess": mixing(found.a_1).ess, "r_hat": mixing(found.a_g).r_hat,
     }  # fmt: skip
 
 
-def growth(frame: pd.DataFrame, attention: Attention, fluctuation: str) -> list[float]:
-    """The fluctuation at each fraction, divided by the one at the smallest."""
-    values = frame.loc[frame["attention"] == attention].sort_values("fraction")[fluctuation].to_numpy()
-    return (values / values[0]).tolist()
+def growth(frame: pd.DataFrame, attention: Attention, fluctuation: str) -> dict[float, Growth]:
+    """The fluctuation at each fraction, divided by its mean at the smallest, which is that without data."""
+    one = frame.loc[frame["attention"] == attention]
+    nothing = float(one.loc[one["fraction"] == one["fraction"].min(), fluctuation].mean())
+    over = (one[fluctuation] / nothing).groupby(one["fraction"])
+    return {
+        float(at): Growth(float(values.mean()), float(values.min()), float(values.max()))  # pyright: ignore
+        for at, values in over
+    }
 
 
 _SHOWN: tuple[tuple[Attention, str, str, str], ...] = (
@@ -74,14 +104,8 @@ _SHOWN: tuple[tuple[Attention, str, str, str], ...] = (
 
 
 def figures(frame: pd.DataFrame) -> list[Plot]:
-    """Spread over the spread without data, by fraction of the ordering P."""
-    traces = [
-        {
-            "type": "scatter", "mode": "lines+markers", "name": name, "line": {"color": colour},
-            "x": sorted(set(frame["fraction"])), "y": np.round(growth(frame, attention, what), 3).tolist(),
-        }
-        for attention, what, colour, name in _SHOWN
-    ]  # fmt: skip
+    """Spread over the spread without data, by fraction of the ordering P; bars: least and greatest over data seeds."""
+    traces = [_grown(growth(frame, attention, what), colour, name) for attention, what, colour, name in _SHOWN]
     axes = {
         "xaxis": {"title": {"text": "P / P at which samples order"}},
         "yaxis": {"title": {"text": "spread / spread without data"}},
@@ -89,9 +113,22 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
     return [plot(traces, 340, axes | {"title": title("Fluctuations before the transition"), "margin": {"t": 80}})]
 
 
+def _grown(values: Mapping[float, Growth], colour: str, name: str) -> Attributes:
+    bars = {
+        "type": "data", "symmetric": False, "color": colour, "thickness": 1, "width": 3,
+        "array": [round(one.greatest - one.mean, 3) for one in values.values()],
+        "arrayminus": [round(one.mean - one.least, 3) for one in values.values()],
+    }  # fmt: skip
+    return {
+        "type": "scatter", "mode": "lines+markers", "name": name, "line": {"color": colour}, "x": list(values),
+        "y": [round(one.mean, 3) for one in values.values()], "error_y": bars,
+    }  # fmt: skip
+
+
 def short(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The spreads."""
-    keep = ["attention", "fraction", "sequences", "a_1_rms", "a_G_sd", "a_G", "a_G_ess", "r_hat"]
+    keep = ["attention", "fraction", "seed", "sequences", "a_1_rms", "a_G_sd", "a_G", "copying_rows",
+            "copying_rows_sd", "a_G_ess", "r_hat"]  # fmt: skip
     return frame[keep].to_dict("records")  # pyright: ignore
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from interp.labs.copy_head.order import Order, order, upright
+from interp.labs.copy_head.order import Order, copying_rows, order, upright
 from interp.labs.copy_head.posteriors import Evaluation, Parameters, Posterior
 from interp.labs.copy_head.training import copying_lead
 
@@ -48,6 +48,7 @@ PLAIN = Sampler(leapfrogs=1, tested=False, accept=0.95, warmup=500, draws=6000)
 class Samples(NamedTuple):
     """Draws of chains from one start: a_1, a_G, loss, coverage by chain and draw; order of their averaged patterns.
 
+    `copying` is the share of rows whose attention to the previous position is above .3.
     `accepted` is the mean share that the Metropolis test accepted (or would have), after warm-up; `step` is ε.
     """
 
@@ -57,6 +58,7 @@ class Samples(NamedTuple):
     loss: Float[np.ndarray, "chain draw"]
     coverage: Float[np.ndarray, "chain draw"]
     centred: Float[np.ndarray, "chain draw"]
+    copying: Float[np.ndarray, "chain draw"]
     averaged: Order
     accepted: float
     step: float
@@ -95,6 +97,7 @@ def mixing(draws: Float[np.ndarray, "chain draw"]) -> Mixing:
 class _Draws(NamedTuple):
     orders: list[Order]
     losses: list[np.ndarray]
+    copying: list[np.ndarray]
     mean_pattern: np.ndarray
 
 
@@ -121,7 +124,7 @@ def _run(
     posterior: Posterior, sampler: Sampler, at: Parameters, step: float, rng: np.random.Generator
 ) -> tuple[_Draws, float]:
     momentum, here = rng.standard_normal(at.shape), posterior(at)
-    found, chances = _Draws([], [], np.zeros_like(posterior.pattern(at))), []
+    found, chances = _Draws([], [], [], np.zeros_like(posterior.pattern(at))), []
     for _ in range(sampler.draws):
         # a step that varies cannot resonate with a mode's period
         jittered = step * rng.uniform(0.8, 1.2) if sampler.tested else step
@@ -129,6 +132,7 @@ def _run(
         pattern = upright(posterior.attention, posterior.pattern(at))
         found.orders.append(order(pattern))
         found.losses.append(here.loss)
+        found.copying.append(copying_rows(pattern))
         found.mean_pattern[:] += pattern / sampler.draws
         chances.append(float(chance.mean()))
     return found, float(np.mean(chances))
@@ -169,5 +173,5 @@ def _move(
 
 def _samples(name: str, found: _Draws, chains: slice, accepted: float, step: float) -> Samples:
     a_1, a_g, coverage, centred = (np.stack(of, 1)[chains] for of in zip(*found.orders, strict=True))
-    loss = np.stack(found.losses, 1)[chains]
-    return Samples(name, a_1, a_g, loss, coverage, centred, order(found.mean_pattern[chains]), accepted, step)
+    loss, copying = (np.stack(of, 1)[chains] for of in (found.losses, found.copying))
+    return Samples(name, a_1, a_g, loss, coverage, centred, copying, order(found.mean_pattern[chains]), accepted, step)

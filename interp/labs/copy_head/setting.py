@@ -41,6 +41,9 @@ class Setting:
         if self.length < 2 or self.vocab < 2 or min(positive) <= 0 or (self.bias is not None and self.bias < 0):
             raise ValueError(f"{self}: length and vocab must be at least 2, variances positive, the bias not negative")
 
+    def __str__(self) -> str:
+        return f"L = {self.length}, V = {self.vocab}, σ_w² = {self.value_variance:g}, σ_B² = {self.logit_variance:g}"
+
     @property
     def tau(self) -> float:
         """The likelihood's noise variance per output component, τ = κL."""

@@ -1,18 +1,18 @@
 """Energies against brute force, finite differences and closed forms; training and sampling against the theory."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from interp.labs.copy_head import dressed, energy, linear, modes, softmax
-from interp.labs.copy_head.order import cyclic_basis, order, upright
-from interp.labs.copy_head.posteriors import Logits, LogitsAndValues, Posterior, QueriesAndKeys
+from interp.labs.copy_head.order import copying_rows, cyclic_basis, order, upright
+from interp.labs.copy_head.posteriors import Evaluation, Logits, LogitsAndValues, Posterior, QueriesAndKeys
 from interp.labs.copy_head.sampling import HMC, PLAIN, UNDERDAMPED, mixing, sample
 from interp.labs.copy_head.sequences import averaged, of_tokens
 from interp.labs.copy_head.sequences import sample as draw
 from interp.labs.copy_head.setting import FIGURE, SMALL, Attention, Setting
-from interp.labs.copy_head.training import Adam, lowest, train
+from interp.labs.copy_head.training import Adam, descend, lowest, train
 
 
 def test_order_gives_back_the_weights_of_a_mixture() -> None:
@@ -40,6 +40,36 @@ def test_coverage_is_the_share_of_the_squared_size() -> None:
     size = np.square(pattern).sum()
     by_hand = (found.a_1 * pattern.sum() / 8 + found.a_g * (pattern * np.roll(np.eye(8), 1, 0)).sum()) / size
     assert found.coverage == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_rows_that_copy_are_counted() -> None:
+    pattern = np.stack([0.4 * np.roll(np.eye(4), 1, 0), 0.2 * np.roll(np.eye(4), 1, 0), np.eye(4)])
+    pattern[1, 0, 3] = 0.31  # the first row's previous position is the last
+    assert copying_rows(pattern).tolist() == [1, 0.25, 0]
+
+
+@dataclass(frozen=True)
+class Slope(Posterior):
+    """The same gradient everywhere."""
+
+    slope: np.ndarray
+
+    def __call__(self, at: np.ndarray) -> Evaluation:
+        return Evaluation(at @ self.slope, np.tile(self.slope, (len(at), 1)), np.zeros(len(at)))
+
+    def pattern(self, at: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def start(self, lead: float, noise: float, chains: int, rng: np.random.Generator) -> np.ndarray:
+        raise NotImplementedError
+
+
+def test_adam_goes_its_rate_at_every_step_down_an_even_slope() -> None:
+    # corrected for bias, both moments of a constant gradient are its own: every step is rate · sign. The rate is held
+    # for two steps of four, then (1 + cos 0)/2 and (1 + cos π/2)/2 of it
+    found = descend(Slope(np.array([5.0, -0.01])), np.zeros((1, 2)), Adam(steps=4, rate=0.03))
+    # 1e-8 is added to the size of the gradient
+    assert found[0] == pytest.approx([-0.03 * 3.5, 0.03 * 3.5], rel=2e-6)
 
 
 def test_linear_patterns_are_turned_upright() -> None:
@@ -191,8 +221,10 @@ def test_hmc_finds_what_the_dressed_theory_says() -> None:
         found = sample(Logits(SMALL, draw(SMALL, 800, 0), attention, occam=True), sampler)
         theory = dressed.linear_minimum(SMALL, 800) if attention == "linear" else dressed.softmax_states(SMALL, 800)[0]
         a_1, a_g = (np.concatenate([getattr(one, name) for one in found]) for name in ("a_1", "a_g"))
-        # the mean field leaves out terms of 1/L = .06, and one data seed shifts states by about .01
-        assert (a_1.mean(), a_g.mean()) == pytest.approx((theory.a_1, theory.a_g), abs=0.03)
+        # the mean field leaves out terms of 1/L = .06, and one data seed shifts states by about .01: .03 beside the
+        # sampling error of the mean
+        for values, expected in ((a_1, theory.a_1), (a_g, theory.a_g)):
+            assert abs(values.mean() - expected) < 0.03 + 3 * values.std() / mixing(values).ess ** 0.5
         assert mixing(a_g).r_hat < 1.1
         assert 0.6 < found[0].accepted < 0.95
         # a sample carries the prior's noise, their average does not

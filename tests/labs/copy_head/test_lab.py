@@ -27,6 +27,7 @@ from interp.labs.copy_head import (
 from interp.labs.copy_head import page as pages
 from interp.labs.copy_head.catalogue import EXPERIMENTS, named
 from interp.labs.copy_head.experiment import QUICK, Lab
+from interp.labs.copy_head.section import Done
 from interp.labs.copy_head.setting import SMALL
 from interp.labs.copy_head.tokens import TokensAndPositions
 from interp.labs.copy_head.trajectories import Verdict, error_rates, rise
@@ -184,18 +185,19 @@ def test_claims_say_no_where_a_number_is_off() -> None:
     )
     frame = pd.concat([frame, frame.assign(varied="vocab", length=240, vocab=frame["length"])])
     found = {row["claim"]: row["agrees"] for row in claims._scalings(frame)}
-    assert found["P_x ~ length^1.5"] == "no"
-    assert found["P_c ~ length^0"] == "yes"
+    assert found["P_x ~ L^1.5"] == "no"
+    assert found["P_c ~ L^0"] == "yes"
 
 
 def test_the_page_holds_what_was_found_and_loads_nothing(lab: Lab, tmp_path: Path) -> None:
-    done = [pages.Done(landscape.LANDSCAPE, landscape.LANDSCAPE.table(lab))]
-    text = pages.write(done, tmp_path / "deep" / "lab.html", "interp lab <copy-head>").read_text()
+    done = [Done(landscape.LANDSCAPE, landscape.LANDSCAPE.table(lab))]
+    text = pages.write(done, tmp_path / "deep" / "lab.html", "interp lab <copy-head>", str(SMALL)).read_text()
     assert "Energy landscape" in text
+    assert "1 experiment · L = 16, V = 5, σ_w² = 0.2, σ_B² = 4" in text
     assert "interp lab &lt;copy-head&gt;" in text
     assert "<script src" not in text
     with pytest.raises(InputError, match="cannot be written"):
-        pages.write(done, tmp_path, "x")
+        pages.write(done, tmp_path, "x", "")
 
 
 def test_the_command_prints_rows_and_refuses_unknown_names(tmp_path: Path) -> None:
@@ -208,3 +210,19 @@ def test_the_command_prints_rows_and_refuses_unknown_names(tmp_path: Path) -> No
     assert "phase-diagram" in wrong.output
     assert len({one.kind for one in EXPERIMENTS}) == len(EXPERIMENTS)
     assert named("all") == EXPERIMENTS
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--jobs", "0"], "0 jobs were asked for"),
+        (["--suite", "nonesuch"], "no suite or folder called 'nonesuch'"),
+        (["--out", "/dev/null/lab.html"], "cannot be written"),
+    ],
+)
+def test_the_command_says_what_is_wrong_in_a_sentence(tmp_path: Path, options: list[str], said: str) -> None:
+    command = ["lab", "copy-head", "landscape", "--quick", "--store", str(tmp_path), *options]
+    found = CliRunner().invoke(app, command)
+    assert found.exit_code == 2
+    assert said in found.output
+    assert "Traceback" not in found.output
