@@ -17,7 +17,7 @@ author = "the interp authors"
 release = version = interp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # the table is a part of another page
-exclude_patterns = ["claims_table.md"]
+exclude_patterns = ["claims_table.md", "shipped_tables.md"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
