@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,13 @@ def told(store: interp.Store) -> Story:
     """The story of everything that is shipped, without agreement."""
     with engine(JOBS, preload="interp.pipeline") as workers:
         found = traced(store, SUITES, None, workers)
-    return Story(found, cohort(store), cohort(store, which="lasting"))
+        first, lasting = workers.map(partial(over_seeds, store), ("first", "lasting"), title="cohorts", unit="cohort")
+    return Story(found, first, lasting)
+
+
+def over_seeds(store: interp.Store, which: cohorts.Which) -> cohorts.Cohorts:
+    """First or lasting emergence over the seeds of both suites."""
+    return cohort(store, which=which)
 
 
 def agreed(story: Story, store: interp.Store) -> Story:
@@ -165,12 +172,12 @@ def agreement(found: pd.DataFrame) -> Table:
     )
     rows = []
     for row in best(found, ["seed", "task", "direction"]):
-        known = row["k"] > 0
+        precision = [row[name] if row["k"] else float("nan") for name in ("precision", "precision_layer")]
         rows.append(
             (
                 run(row), row["task"], row["direction"], row["score"].replace("_", "-"), formats.signed(row["rho"]),
                 formats.interval(row["rho_low"], row["rho_high"]), p(row["p_layer"]), p(row["p_holm"]), str(row["k"]),
-                *(formats.probability(row[name]) if known else formats.NONE for name in ("precision", "precision_layer")),
+                *map(formats.probability, precision),
             )
         )  # fmt: skip
     return Table(columns, tuple(rows), words=4)
@@ -223,21 +230,20 @@ def lines(table: Table) -> list[str]:
 def page(story: Story) -> str:
     """All tables under their headings."""
     found = story.traced
-    parts: list[tuple[str, Table, Sequence[str]]] = [
-        ("When each task emerges", emergence(found.emergence), ()),
-        ("How sharply", sharpness(found.onsets), ()),
-        ("Which heads change", changes(found.changes), ()),
-        ("Heads that become previous-token or induction heads", becoming(found.changes), ()),
-        ("Do effects go with signatures? Each run", agreement(found.agreement), ()),
-        ("Do effects go with signatures? Over seeds", agreement_seeds(found.agreement_seeds), ()),
+    parts = [
+        ("When each task emerges", emergence(found.emergence)),
+        ("How sharply", sharpness(found.onsets)),
+        ("Which heads change", changes(found.changes)),
+        ("Heads that become previous-token or induction heads", becoming(found.changes)),
+        ("Do effects go with signatures? Each run", agreement(found.agreement)),
+        ("Do effects go with signatures? Over seeds", agreement_seeds(found.agreement_seeds)),
     ]
     for which, one in (("First", story.first), ("Lasting", story.lasting)):
-        parts += [
-            (f"{which} emergence over seeds", cohort_tables.outcomes(one), ()),
-            (f"{which} emergence: do the suites differ?", cohort_tables.comparisons(one), list(cohort_tables.sentences(one))),
-        ]  # fmt: skip
-    said = [f"## {title}\n\n" + "\n".join([*lines(table), "", *notes]) for title, table, notes in parts]
-    return "\n".join(one.rstrip() + "\n" for one in said)
+        parts.append((f"{which} emergence over seeds", cohort_tables.outcomes(one)))
+        parts.append((f"{which} emergence: do the suites differ?", cohort_tables.comparisons(one)))
+    said = ["\n".join([f"## {title}", "", *lines(table)]) for title, table in parts]
+    notes = dict.fromkeys(note for one in (story.first, story.lasting) for note in cohort_tables.sentences(one))
+    return "\n\n".join([*said, *notes]) + "\n"
 
 
 def main() -> None:
