@@ -197,9 +197,10 @@ def trace(
     of_runs = {name: _together([tables[name] for tables, _ in found]) for name in Traced._fields[:-1]}
     by_task: dict[str, list[tuple[Bench, Bracket, pd.DataFrame]]] = {}
     for run, (_, patched) in zip(runs, found, strict=True):
-        one = bench(run, tasks, store, options) if patched else None
-        for task, (bracket, heads) in patched.items():
-            by_task.setdefault(task, []).append((one, bracket, heads))
+        if patched:
+            one = bench(run, tasks, store, options)
+            for task, (bracket, heads) in patched.items():
+                by_task.setdefault(task, []).append((one, bracket, heads))
     over_seeds = [agreement_over_seeds(task, several) for task, several in by_task.items() if len(several) > 1]
     return Traced(**of_runs, agreement_seeds=_together(over_seeds))
 

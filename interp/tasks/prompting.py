@@ -34,7 +34,9 @@ def prompts(task: Task, tokenizer: TaskTokenizer, role: Role, n: int = 64, bos: 
             made = _every_other(task.family.drafts(), tokenizer, role, n, bos)
         else:
             _check(role, n)
-            made = _of_role(_drawn(task, tokenizer, n, bos), role)
+            seed = f"{task.name} {task.version}"
+            drawn = _drawn(task.family, seed, tokenizer, n, bos)  # pyright: ignore[reportArgumentType] - frozen: hashable
+            made = _of_role(drawn, role)
             _require(n, made)
     except InputError as error:
         raise InputError(f"task '{task.name}': {error}") from error
@@ -87,10 +89,9 @@ def _of_role(made: tuple[Prompt, ...], role: str) -> tuple[Prompt, ...]:
 
 
 @lru_cache(maxsize=128)  # of many runs and both roles: making the prompts of a task takes longer than scoring a model
-def _drawn(task: Task, tokenizer: TaskTokenizer, n: int, bos: bool) -> tuple[Prompt, ...]:
-    """The first 2n prompts of a task."""
-    drafts = _distinct(task.family, Chance(f"{task.name} {task.version}"), Words(tokenizer))
-    return _finished(drafts, tokenizer, n, bos)
+def _drawn(family: Family, seed: str, tokenizer: TaskTokenizer, n: int, bos: bool) -> tuple[Prompt, ...]:
+    """The first 2n prompts that a family makes from a seed."""
+    return _finished(_distinct(family, Chance(seed), Words(tokenizer)), tokenizer, n, bos)
 
 
 def _finished(drafts: Iterator[Draft], tokenizer: TaskTokenizer, n: int, bos: bool) -> tuple[Prompt, ...]:
