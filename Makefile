@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 # test processes: one for each core, each with one torch thread (tests/conftest.py); JOBS=0 is this process alone
 JOBS ?= logical
 
-.PHONY: demo example test check bench format docs claims clean
+.PHONY: demo example test check bench format docs claims shipped clean
 
 demo: $(VENV)/.installed
 	$(BIN)/interp demo
@@ -34,6 +34,9 @@ docs: $(VENV)/.installed-dev
 claims: $(VENV)/.installed-dev
 	$(BIN)/python docs/claims.py
 	$(BIN)/python docs/copy_head_tables.py
+
+shipped: $(VENV)/.installed-dev
+	$(BIN)/python docs/shipped.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format interp tests docs/*.py analyses

@@ -17,7 +17,13 @@ author = "the interp authors"
 release = version = interp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # the tables are parts of other pages
-exclude_patterns = ["claims_table.md", "copy_head_claims.md", "copy_head_rates.md", "copy_head_rises.md"]
+exclude_patterns = [
+    "claims_table.md",
+    "copy_head_claims.md",
+    "copy_head_rates.md",
+    "copy_head_rises.md",
+    "shipped_tables.md",
+]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

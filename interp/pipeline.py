@@ -5,7 +5,7 @@ This is the only module that knows the order of the stages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -194,43 +194,50 @@ def trace(
     runs = suite.select(seeds)
     work = partial(_trace_unit, tasks=tasks, store=store, steps=steps, options=options)
     found = engine.map(work, runs, title=f"trace {suite.name}", unit="run")
-    of_runs = {name: _together([one[name] for one in found]) for name in Traced._fields[:-1]}
-    patched = [(task, one) for run in runs for task, one in _patched(bench(run, tasks, store, options)).items()]
-    by_task = {task: [one for name, one in patched if name == task] for task, _ in patched}
+    of_runs = {name: _together([tables[name] for tables, _ in found]) for name in Traced._fields[:-1]}
+    by_task: dict[str, list[tuple[Bench, Bracket, pd.DataFrame]]] = {}
+    for run, (_, patched) in zip(runs, found, strict=True):
+        if patched:
+            one = bench(run, tasks, store, options)
+            for task, (bracket, heads) in patched.items():
+                by_task.setdefault(task, []).append((one, bracket, heads))
     over_seeds = [agreement_over_seeds(task, several) for task, several in by_task.items() if len(several) > 1]
     return Traced(**of_runs, agreement_seeds=_together(over_seeds))
 
 
+# of a task whose bracket was patched: the bracket, and table `heads`
+_Patched = dict[str, tuple[Bracket, pd.DataFrame]]
+
+
 def _trace_unit(
     run: Run, tasks: Sequence[tuple[Task, Form]], store: Store, steps: Sequence[int] | None, options: Options
-) -> dict[str, pd.DataFrame]:
+) -> tuple[dict[str, pd.DataFrame], _Patched]:
     one = bench(run, tasks, store, options)
     scanned = scan_run(one)
     visited = {int(step) for of_task in scanned["steps"] for step in of_task}
     more = _up_to(run, max(run.steps)) if steps is None else steps
     brackets = dict(_emerged(scanned, options))
     work = Trace(one, tuple(sorted(visited | set(more))), {task: brackets.get(task) for task in one.asked})
-    agreement = [
-        _of_run(run, Ends(one, task, bracket).cached("agreement", _drawn(options), pd.DataFrame)).assign(task=task)
-        for task, (_, bracket, _) in _patched(one).items()
-    ]
-    return {
+    patched, agreement = _patched(one, brackets)
+    tables = {
         "emergence": scanned,
         "curves": _together([_of_run(run, work.curve(task)).assign(task=task) for task in one.asked]),
         "onsets": _of_run(run, work.onsets()),
         "changes": _of_run(run, work.changes()),
-        "agreement": _together(agreement),
+        "agreement": _together([_of_run(run, rows).assign(task=task) for task, rows in agreement.items()]),
     }
+    return tables, patched
 
 
-def _patched(bench: Bench) -> dict[str, tuple[Bench, Bracket, pd.DataFrame]]:
-    """The tasks of a run whose brackets were patched with the same options: bracket and table `heads`."""
-    found = {}
-    for task, bracket in _emerged(scan_run(bench), bench.options):
+def _patched(bench: Bench, brackets: Mapping[str, Bracket]) -> tuple[_Patched, dict[str, pd.DataFrame]]:
+    """The tasks of a run whose brackets were patched with the same options, and table `agreement` of each."""
+    found, agreement, drawn = {}, {}, _drawn(bench.options)
+    for task, bracket in brackets.items():
         ends = Ends(bench, task, bracket)
-        if ends.has("heads", _drawn(bench.options)) and ends.has("agreement", _drawn(bench.options)):
-            found[task] = (bench, bracket, patch_task(bench, task, bracket))
-    return found
+        if ends.has("heads", drawn) and ends.has("agreement", drawn):
+            found[task] = (bracket, ends.cached("heads", drawn, pd.DataFrame))
+            agreement[task] = ends.cached("agreement", drawn, pd.DataFrame)
+    return found, agreement
 
 
 def recipients(

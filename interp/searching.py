@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import pandas as pd
 
@@ -70,6 +71,7 @@ class _Visit:
             checkpoint, run = self.bench.run.at(step), self.bench.run
             asked = self.bench.asked.items()
 
+            @cache  # once, for whichever task is evaluated first
             def meanwhile() -> None:
                 run.prefetch(
                     emergence.upcoming(self.steps, self.shares, step, self.thresholds, self.bench.options.plan)

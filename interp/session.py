@@ -108,6 +108,7 @@ def trace(
     seeds: Sequence[int] | None = None,
     store: str | Path | Store = ".interp",
     options: Options = Options(),  # noqa: B008 - frozen
+    jobs: int = 1,
 ) -> Traced:
     """Curves of every task, their sharpness, and the scores of every head, over the steps that a scan evaluates.
 
@@ -118,7 +119,8 @@ def trace(
     Raises:
         InputError: one sentence that says what was found and what was needed.
     """
-    return pipeline.trace(_suite(suite), _tasks(tasks), _store(store), steps, seeds, options)
+    with engine(jobs, preload="interp.pipeline") as workers:
+        return pipeline.trace(_suite(suite), _tasks(tasks), _store(store), steps, seeds, options, workers)
 
 
 def write_report(

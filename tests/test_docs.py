@@ -140,8 +140,9 @@ def nobody_is_asked_for_anything(site: Path) -> None:
 
 def every_page_can_be_reached(site: Path) -> None:
     index = (site / "index.html").read_text()
+    (parts,) = re.findall(r"exclude_patterns = \[(.*?)\]", (ROOT / "docs" / "conf.py").read_text(), re.DOTALL)
     for page in (ROOT / "docs").rglob("*.md"):
-        if page.stem not in ("index", "claims_table", "copy_head_claims", "copy_head_rates", "copy_head_rises"):
+        if page.stem != "index" and f'"{page.name}"' not in parts:
             assert f'href="{page.relative_to(ROOT / "docs").with_suffix(".html")}"' in index, page
 
 

@@ -28,7 +28,7 @@ def demo(
     ),
     jobs: Jobs = min(2, cores()),
 ) -> None:
-    """Find when four capabilities emerge in several seeds, rank the heads that bring them, and write a report."""
+    """Find when four capabilities emerge in several seeds, rank and follow the heads, and write a report."""
     with workers(jobs) as engine:  # first of all, so that the workers are getting ready while this process is
         import torch
 
@@ -42,6 +42,7 @@ def demo(
         options = Options(draws=5)  # fewer random controls than `interp patch` draws: a first look is to be quick
         scanned = pipeline.scan(find(suite), tasks, kept, chosen, options, engine)
         pipeline.patch(find(suite), tasks, kept, chosen, options, engine=engine)
+        pipeline.trace(find(suite), tasks, kept, (), chosen, options, engine)
     from interp.report import text_tables, write
 
     print_emergence(scanned)

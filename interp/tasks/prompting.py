@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -32,8 +33,10 @@ def prompts(task: Task, tokenizer: TaskTokenizer, role: Role, n: int = 64, bos: 
         elif isinstance(task.family, Rows):
             made = _every_other(task.family.drafts(), tokenizer, role, n, bos)
         else:
-            drafts = _distinct(task.family, Chance(f"{task.name} {task.version}"), Words(tokenizer))
-            made = _every_other(drafts, tokenizer, role, n, bos)
+            _check(role, n)
+            seed = f"{task.name} {task.version}"
+            drawn = _drawn(task.family, seed, tokenizer, n, bos)  # pyright: ignore[reportArgumentType] - frozen: hashable
+            made = _of_role(drawn, role)
             _require(n, made)
     except InputError as error:
         raise InputError(f"task '{task.name}': {error}") from error
@@ -69,14 +72,33 @@ def _require(n: int, made: tuple[Prompt, ...]) -> None:
 
 
 def _every_other(drafts: Iterator[Draft], tokenizer: TaskTokenizer, role: str, n: int, bos: bool) -> tuple[Prompt, ...]:
-    """The first n drafts at even ("search") or odd ("effect") places, as prompts; fewer if the drafts end.
+    """The first n drafts at even ("search") or odd ("effect") places, as prompts; fewer if the drafts end."""
+    _check(role, n)
+    return _of_role(_finished(drafts, tokenizer, n, bos), role)
 
-    An `InputError` if any two drafts up to there are the same tokens, for then the two sets might share one.
-    """
+
+def _check(role: str, n: int) -> None:
     if role not in ("search", "effect"):
         raise InputError(f"'{role}' is no role of these prompts: {nearest(role, get_args(Role))}")
     if n < 1:
         raise InputError(f"{n} prompts were asked for; at least 1 is needed")
+
+
+def _of_role(made: tuple[Prompt, ...], role: str) -> tuple[Prompt, ...]:
+    return made[0 if role == "search" else 1 :: 2]
+
+
+@lru_cache(maxsize=128)  # of many runs and both roles: making the prompts of a task takes longer than scoring a model
+def _drawn(family: Family, seed: str, tokenizer: TaskTokenizer, n: int, bos: bool) -> tuple[Prompt, ...]:
+    """The first 2n prompts that a family makes from a seed."""
+    return _finished(_distinct(family, Chance(seed), Words(tokenizer)), tokenizer, n, bos)
+
+
+def _finished(drafts: Iterator[Draft], tokenizer: TaskTokenizer, n: int, bos: bool) -> tuple[Prompt, ...]:
+    """The first 2n drafts as prompts; fewer if the drafts end.
+
+    An `InputError` if any two drafts up to there are the same tokens, for then the two sets might share one.
+    """
     made: dict[tuple[int, ...], Prompt] = {}
     for draft in islice(drafts, 2 * n):
         prompt = finish(draft, tokenizer, bos)
@@ -84,7 +106,7 @@ def _every_other(drafts: Iterator[Draft], tokenizer: TaskTokenizer, role: str, n
             same = made[prompt.tokens].text
             raise InputError(f"prompts {same!r} and {prompt.text!r} are the same tokens; each may be given once")
         made[prompt.tokens] = prompt
-    return tuple(made.values())[0 if role == "search" else 1 :: 2]
+    return tuple(made.values())
 
 
 def _distinct(family: Family, chance: Chance, words: Words) -> Iterator[Draft]:

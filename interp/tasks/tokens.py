@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +23,15 @@ class TaskTokenizer:
     """A tokenizer whose ids depend on tokenizer.json alone: no flag of any other file adds a token.
 
     `sha256` is that of tokenizer.json's bytes; `bos` the text of the BOS token, or `None` if the files name
-    none; `unknown_id` the id that stands for whatever the vocabulary lacks, or `None`.
+    none; `unknown_id` the id that stands for whatever the vocabulary lacks, or `None`. Two are equal if these are,
+    wherever they were read.
     """
 
-    raw: Tokenizer
+    raw: Tokenizer = field(compare=False)
     sha256: str
     bos: str | None
     unknown_id: int | None
-    source: Path
+    source: Path = field(compare=False)
 
     @property
     def bos_id(self) -> int:

@@ -15,7 +15,6 @@ def write(out: Path) -> Path:
         store = Path(folder) / "example"
         for command in (
             ("demo", *CHOSEN, "--store", store, "--out", store / "demo.html"),
-            ("trace", "nano-3l", *CHOSEN, "--store", store),
             ("report", store, "--out", out.resolve(), "--title", "nano-3l: two seeds, two tasks"),
         ):
             # a process of its own: the type checks that are on in tests take longer than the work
