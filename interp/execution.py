@@ -11,8 +11,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib import import_module
-from multiprocessing import active_children, get_context
-from threading import current_thread, main_thread
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.connection import wait
+from threading import Thread, current_thread, main_thread
 from typing import TypeVar
 
 from interp.values import InputError
@@ -122,8 +123,17 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _end_with_parent() -> None:
+    """Killed outright, the parent cannot end its workers, and they would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
 def _begin(preload: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     if "torch" in sys.modules:  # imported by the user's own script: it has read its threads already
         sys.modules["torch"].set_num_threads(1)

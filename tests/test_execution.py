@@ -48,7 +48,8 @@ def test_no_jobs_are_refused() -> None:
         pass
 
 
-def test_an_interrupt_ends_the_workers_at_once(tmp_path: Path) -> None:
+def at_work(tmp_path: Path) -> subprocess.Popen[str]:
+    """A script whose two workers are in the midst of something long, in a process group of its own."""
     script = tmp_path / "script.py"
     script.write_text(
         "import time\nfrom interp.execution import engine\nfrom tests.units_of_work import sleep_long\n"
@@ -63,10 +64,22 @@ def test_an_interrupt_ends_the_workers_at_once(tmp_path: Path) -> None:
     assert started.stdout is not None
     assert started.stdout.readline() == "begun\n"
     time.sleep(2)
+    return started
+
+
+def test_an_interrupt_ends_the_workers_at_once(tmp_path: Path) -> None:
+    started = at_work(tmp_path)
     os.killpg(started.pid, signal.SIGINT)  # as a terminal does: the workers get it too
     _, said = started.communicate(timeout=60)
     assert said.rstrip().endswith("KeyboardInterrupt")
     assert said.count("Traceback") == 1  # the script's own: no worker has anything to say
+    assert nobody_is_left(started.pid)
+
+
+def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    started = at_work(tmp_path)
+    started.kill()
+    started.communicate(timeout=60)
     assert nobody_is_left(started.pid)
 
 
