@@ -79,7 +79,7 @@ def evaluate(
         "stage": ["evaluation", evaluation.VERSION],
         **of_checkpoints([checkpoint]), **of_prompts(asked), **bench.forward,
     }  # fmt: skip
-    more = {"step": checkpoint.step, "threshold": asked.threshold, "ceiling": asked.ceiling}
+    more = {"step": checkpoint.step}
 
     def compute() -> pd.DataFrame:
         model = bench.loader(checkpoint)
@@ -92,8 +92,11 @@ def evaluate(
 
 def keep_prompts(bench: Bench, asked: PromptSet) -> pd.DataFrame:
     """A prompt set as it was asked: table `prompts`."""
-    made_from = {"stage": ["prompts"], **of_run(bench.run.id), **of_prompts(asked), "bos": asked.bos}
-    more = {"threshold": asked.threshold, "ceiling": asked.ceiling, "weights": [], "steps": []}
+    made_from = {
+        "stage": ["prompts"], **of_run(bench.run.id), **of_prompts(asked), "bos": asked.bos,
+        "threshold": asked.threshold, "ceiling": asked.ceiling,
+    }  # fmt: skip
+    more: dict[str, Any] = {"weights": [], "steps": []}
     more |= {name: bench.forward[name] for name in ("dtype", "device")}
     return bench.store.cached(
         "prompts", made_from, facts(made_from, **more), lambda: frames.prompt_rows(asked, bench.known)
@@ -125,7 +128,7 @@ class Ends:
         made_from = self._key(kind, settings)
         first = self.asked.prompts[0]
         more = {
-            "threshold": self.asked.threshold, "ceiling": self.asked.ceiling, "prompt_text": first.text,
+            "prompt_text": first.text,
             "search_prompts": prompts_digest(self.bench.asked[self.task].search),
             "pieces": self.bench.known.pieces(first.tokens), "answer_text": self.bench.known.piece(first.answer),
         }  # fmt: skip

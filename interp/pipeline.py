@@ -201,12 +201,23 @@ def trace(
             one = bench(run, tasks, store, options)
             for task, (bracket, heads) in patched.items():
                 by_task.setdefault(task, []).append((one, bracket, heads))
-    over_seeds = [agreement_over_seeds(task, several) for task, several in by_task.items() if len(several) > 1]
+    over_seeds = []
+    for task, several in by_task.items():
+        alike = [several[place] for place in of_one_shape([heads for _, _, heads in several])]
+        if len(alike) > 1:
+            over_seeds.append(agreement_over_seeds(task, alike))
     return Traced(**of_runs, agreement_seeds=_together(over_seeds))
 
 
 # of a task whose bracket was patched: the bracket, and table `heads`
 _Patched = dict[str, tuple[Bracket, pd.DataFrame]]
+
+
+def of_one_shape(heads: Sequence[pd.DataFrame]) -> list[int]:
+    """Places of the tables `heads` whose heads form the commonest grid: those of others have no layers in common."""
+    grids = [(rows["layer"].nunique(), rows["head"].nunique()) for rows in heads]
+    commonest = max(grids, key=grids.count)
+    return [place for place, grid in enumerate(grids) if grid == commonest]
 
 
 def _trace_unit(

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from interp.resampling import ends, resampled_means, shares
 from interp.values import Direction
 
-VERSION = 1
+VERSION = 2
 
 # a gap below this is too near zero for a fraction of it to mean anything
 SMALLEST_GAP = 0.1
@@ -71,7 +71,8 @@ def simultaneous(
     """Ends of the 95 % intervals of mean Δp that hold for all heads at once: at most 1 family in 20 misses a true mean.
 
     Max-t: prompts are drawn with replacement, and every head's interval is the same number of its standard errors, the
-    95 % quantile of the largest |t| over heads. NaN where there is a single prompt.
+    95 % quantile of the largest |t| over heads; a resample's standard error counts as half the whole sample's at least.
+    NaN where there is a single prompt.
     """
     n, shape = len(delta_p), delta_p.shape[1:]
     if n < 2:
@@ -82,11 +83,10 @@ def simultaneous(
     drawn = shares(n, resamples, seed)
     shift = drawn @ centred
     spread = np.sqrt(np.clip(drawn @ centred**2 - shift**2, 0, None) / (n - 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(shift) / np.where(spread <= 1e-12 * error, 0, spread)
-    t = np.where(error > 0, np.nan_to_num(t, nan=0.0, posinf=np.inf), 0)  # a head without spread has no t
+    # a head that acts on a prompt or two has no spread in resamples without them: the bound keeps its t from swamping
+    # every other head's
+    t = np.abs(shift) / np.where(error > 0, np.maximum(spread, error / 2), np.inf)
     width = float(np.quantile(t.max(1), 0.95, method="higher")) * error
-    width = np.where(error > 0, width, 0)
     return (mean - width).reshape(shape), (mean + width).reshape(shape)
 
 

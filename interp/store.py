@@ -123,6 +123,10 @@ class Store:
         try:
             pq.write_table(table, name, compression="zstd")
             os.replace(name, path)
+        except OSError as error:
+            raise InputError(
+                f"the store {self.root} cannot be written: {error}; what was stored before is whole"
+            ) from error
         finally:
             Path(name).unlink(missing_ok=True)
 

@@ -58,23 +58,20 @@ class Trace:
 
         return curves.Outcomes(self.steps, grid("p"), grid("log_p"), grid("margin"), grid("solved"))
 
-    def _cached(
-        self, kind: str, made_from: dict[str, Any], more: dict[str, Any], compute: Callable[[], pd.DataFrame]
-    ) -> pd.DataFrame:
+    def _cached(self, kind: str, made_from: dict[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A stored table of this run over its evaluated steps."""
         versions = [stage.VERSION for stage in (curves, changes, evaluation, signatures)]
         made_from = {
             "stage": [kind, *versions], **of_checkpoints([self.bench.run.at(step) for step in self.steps]),
             **self.bench.forward, "tokenizer": self.bench.known.sha256, **made_from,
         }  # fmt: skip
-        return self.bench.store.cached(kind, made_from, facts(made_from, **more), compute)
+        return self.bench.store.cached(kind, made_from, facts(made_from), compute)
 
     def curve(self, task: str) -> pd.DataFrame:
         """Table `curves` of a task."""
         asked, resamples = self.bench.asked[task].search, self.bench.options.resamples
-        more = {"threshold": asked.threshold, "ceiling": asked.ceiling}
         return self._cached(
-            "curves", of_prompts(asked) | {"resamples": resamples}, more,
+            "curves", of_prompts(asked) | {"resamples": resamples},
             lambda: curves.curve(self._outcomes(task), resamples),
         )  # fmt: skip
 
@@ -93,7 +90,7 @@ class Trace:
                 found.append(rows.assign(prompt_steps=[lasting if m == "lasting" else [] for m in rows["measure"]]))
             return pd.concat(found, ignore_index=True)
 
-        return self._cached("onsets", made_from, {}, compute)
+        return self._cached("onsets", made_from, compute)
 
     def changes(self) -> pd.DataFrame:
         """Table `changes`: scores on random words beside every task's bracket, on a task's prompts beside its own."""
@@ -106,7 +103,7 @@ class Trace:
                 found.append(changes.changes(self._followed(task), "task", {task: bracket}))
             return pd.concat(found, ignore_index=True)
 
-        return self._cached("changes", made_from, {}, compute)
+        return self._cached("changes", made_from, compute)
 
     def _followed(self, prompts: str | None) -> dict[int, Scores]:
         return {

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from interp.ranking import Ranking, gap_is_real, head_sets, interval, rank_heads, recovered, resampled_means, set_sizes
+from interp.ranking import (
+    Ranking,
+    gap_is_real,
+    head_sets,
+    interval,
+    rank_heads,
+    recovered,
+    resampled_means,
+    set_sizes,
+    simultaneous,
+)
 from interp.values import Direction
 
 # on a busy machine a test that is slow has not failed
@@ -184,3 +194,18 @@ def test_equal_seeds_draw_equal_sets() -> None:
     ranking = ranking_of(4, 8)
     one, same, other = (np.stack([each.mask for each in head_sets(ranking, 5, seed)]).tobytes() for seed in (0, 0, 1))
     assert one == same != other
+
+
+def test_a_head_that_acts_on_one_prompt_leaves_the_others_their_intervals() -> None:
+    # more than a third of the resamples lack the prompt, and have no spread for the head: no reason to bound nothing
+    effects = np.random.default_rng(0).normal(0.2, 0.05, (64, 2, 4))
+    effects[:, 0, 0] = 0
+    effects[3, 0, 0] = 1e-4
+    low, high = simultaneous(effects)
+    assert np.isfinite(low).all()
+    assert np.isfinite(high).all()
+    others = np.ones((2, 4), dtype=bool)
+    others[0, 0] = False
+    assert (low[others] > 0.15).all()
+    assert (high[others] < 0.25).all()
+    assert low[0, 0] <= 0 <= high[0, 0]

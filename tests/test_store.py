@@ -97,9 +97,15 @@ def test_a_computation_that_fails_leaves_nothing(tmp_path: Path, error: type[Bas
     assert len(store.cached("a", MADE_FROM, {}, lambda: FRAME)) == 2
 
 
-@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    ("error", "raised", "said"),
+    [
+        (OSError(28, "No space left on device"), InputError, "cannot be written: .*No space left on device"),
+        (KeyboardInterrupt("ctrl-c"), KeyboardInterrupt, "ctrl-c"),
+    ],
+)
 def test_a_write_that_fails_half_way_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, raised: type[BaseException], said: str
 ) -> None:
     store, whole = Store(tmp_path), pq.write_table
 
@@ -111,7 +117,7 @@ def test_a_write_that_fails_half_way_leaves_nothing(
         raise error
 
     monkeypatch.setattr(pq, "write_table", half)
-    with pytest.raises(error):
+    with pytest.raises(raised, match=said):
         store.cached("a", MADE_FROM, {}, lambda: FRAME)
     assert files(tmp_path) == []
     monkeypatch.setattr(pq, "write_table", whole)

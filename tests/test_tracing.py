@@ -161,6 +161,14 @@ def test_the_head_that_matters_is_the_one_that_changed_in_every_seed(two_seeds: 
     assert (seeds["alike_layer"] < 0.8).all()
 
 
+def test_seeds_of_other_shapes_are_not_compared() -> None:
+    def heads(layers: int, per_layer: int) -> pd.DataFrame:
+        grid = [(layer, head) for layer in range(layers) for head in range(per_layer)]
+        return pd.DataFrame(grid, columns=["layer", "head"])
+
+    assert pipeline.of_one_shape([heads(3, 4), heads(2, 4), heads(3, 4)]) == [0, 2]
+
+
 def test_the_command_tells_when_and_which_head(two_seeds: tuple[PlantedRun, Path]) -> None:
     run, store = two_seeds
     command = ["trace", str(run.folder), "--task", str(run.task), "--store", str(store)]

@@ -83,7 +83,7 @@ def trace(
     if json:
         print_json(as_rows(found))
     else:
-        _tell(found)
+        _tell(found, bracket)
 
 
 def as_rows(found: Traced) -> dict[str, list[dict[str, Any]]]:
@@ -102,9 +102,9 @@ def _listed(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _tell(found: Traced) -> None:
+def _tell(found: Traced, which: str) -> None:
     print("Doublings of the step from 10 to 90 % of the rise, over the evaluated steps\n")
-    print_table(sharpness_rows(found), "there was nothing to trace")
+    print_table(sharpness_rows(found, which), "there was nothing to trace")
     print("\nHeads whose patterns change most, on random words told twice\n")
     print_table(changed_rows(found.changes), "no head changes by .2 or more in any of these scores")
     rows = agreement_rows(found)
@@ -115,15 +115,15 @@ def _tell(found: Traced) -> None:
         print_table(rows, "")
 
 
-def sharpness_rows(found: Traced) -> list[dict[str, Any]]:
+def sharpness_rows(found: Traced, which: str = "first") -> list[dict[str, Any]]:
     """One row for each run and task: bracket, and doublings of the measures or what the spacing allows."""
     brackets = {(run_name(row), row["task"]): row for row in found.emergence.to_dict("records")}
     rows = []
     for (run, task), part in _by_run(found.onsets, "task"):
-        scanned = brackets[run, task]
+        scanned, lasting = brackets[run, task], "lasting_" * (which == "lasting")
         of = {row["measure"]: row for row in part.to_dict("records")}
         rows.append(
-            {"run": run, "task": task, "status": scanned["status"], "bracket": _bracket(scanned)}
+            {"run": run, "task": task, "status": scanned[f"{lasting}status"], "bracket": _bracket(scanned, lasting)}
             | {name: _doublings(of[measure]) for name, measure in _COLUMNS.items()}
             | {"sharper than margin": ", ".join(m for m in ("share", "p") if of[m]["artefact"]) or "–"}
         )
@@ -145,10 +145,11 @@ def _number(value: float) -> str:
     return "–" if value != value else f"{value:.2f}"
 
 
-def _bracket(row: Mapping[str, Any]) -> list[Any] | None:
+def _bracket(row: Mapping[str, Any], lasting: str) -> list[Any] | None:
     from pandas import isna
 
-    return None if isna(row["pre"]) else [row["pre"], row["post"]]
+    pre, post = row[f"{lasting}pre"], row[f"{lasting}post"]
+    return None if isna(pre) else [pre, post]
 
 
 def changed_rows(changes: pd.DataFrame, top: int = 4) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ def compare(first: Store, second: Store, out: Path, title: str | None = None, co
 
 
 def text_tables(store: Store) -> str:
-    """The first five heads of each run, task and direction with their signatures.
+    """The first five heads of each run, task and direction with their signatures, and the answer in three sentences.
 
     Raises:
         InputError: the store holds no results.

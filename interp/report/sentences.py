@@ -41,8 +41,13 @@ def _task_clause(task: str, pairs: Sequence[Pair]) -> str:
     judged = sum(pair.outcome is not None for pair in pairs)
     if not posts:
         return ""
-    noun = "by step" if len(set(posts)) == 1 else "by steps"
-    return f"{task} in {len(posts)} of {judged} ({noun} {formats.span(posts)})"
+    later = [p.outcome.later.post for p in pairs if p.emerges and p.outcome and p.outcome.later]
+    for_good = f"; {len(later)} relapsed and passed for good {_by(later)}" if later else ""
+    return f"{task} in {len(posts)} of {judged} ({_by(posts)}{for_good})"
+
+
+def _by(steps: Sequence[int]) -> str:
+    return f"by step{'s' * (len(set(steps)) > 1)} {formats.span(steps)}"
 
 
 def _names(pairs: Sequence[Pair], most: int = 4) -> str:

@@ -1,11 +1,12 @@
-"""View → the plain tables that a terminal shows."""
+"""View → the plain tables and the answer that a terminal shows."""
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Iterator
 
-from interp.report import formats
+from interp.report import formats, sentences
 from interp.report.display import Table
 from interp.report.sections.heads import first_heads
 from interp.report.views import Pair, View
@@ -15,10 +16,11 @@ TOP = 5
 
 
 def render(view: View) -> str:
-    """The first heads of each direction for every run and task."""
+    """The first heads of each direction for every run and task; at the end the answer in three sentences."""
     blocks = [block for pair in view.pairs for block in _heads(pair)]
     if not any(pair.ranking for pair in view.pairs):
         blocks.append("Heads: no effects are stored.")
+    blocks += [textwrap.fill(formats.visible(sentence), 118) for sentence in sentences.answer(view)]
     return "\n\n".join(blocks) + "\n"
 
 

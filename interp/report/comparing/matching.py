@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from interp.report import formats
 from interp.report.views import Measured, Outcome, Pair, View
 from interp.values import Direction, Head, RunId, Status
 
@@ -167,3 +168,7 @@ def unlike(of: Matched) -> Iterator[str]:
                 yield f"{'BOS' if name == 'bos' else name} ({' and '.join(str(value)[:12] for value in values)})"
     if of.first.asked and of.second.asked and of.first.asked != of.second.asked:
         yield "effect prompts"
+    ends = [pair.ends for pair in (of.first, of.second)]
+    if of.first.run == of.second.run and all(ends) and ends[0] != ends[1]:
+        shown = [f"{formats.step(one.pre)} → {formats.step(one.post)}" for one in ends if one]
+        yield f"checkpoints patched ({' and '.join(shown)})"

@@ -56,7 +56,8 @@ def _which(of: Comparison) -> str:
     if not changed:
         return text + "; no first head's Δp differs surely."
     one, head, value = max(changed, key=lambda of: abs(of[2][0]))
-    return f"{text}; Δp changes most for {head} on {one.task} in {one.run}, by {formats.measured(value)}."
+    others = "" if one.first.ends == one.second.ends else " (patched between other checkpoints)"
+    return f"{text}; Δp changes most for {head} on {one.task} in {one.run}, by {formats.measured(value)}{others}."
 
 
 def _first(pair: Pair) -> Head | None:

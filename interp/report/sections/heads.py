@@ -13,6 +13,7 @@ from interp.report.display import Table
 from interp.report.formats import change
 from interp.report.scores import score_name
 from interp.report.sections import agreement
+from interp.report.sentences import bounds
 from interp.report.views import Effect, Pair, Signature
 from interp.values import Direction, Head
 
@@ -111,22 +112,21 @@ def first_heads(pair: Pair, direction: Direction, limit: int) -> Table | None:
             pair.signatures[of.head].label or formats.NONE,
             "causal" if of.causal else "",
             formats.signed(of.delta_p),
-            formats.interval(of.low, of.high),
+            formats.interval(*bounds(of)),
             *_scores(pair.signatures[of.head], scores),
         )
         for of in effects
     )
-    columns = ("head", "label", "claim", "Δp", "interval", *map(score_name, scores))
+    columns = ("head", "label", "claim", "Δp", "for all heads", *map(score_name, scores))
     return Table(columns, rows, 3, ("uniform", *[""] * 4, *_uniform(pair, scores)) if pair.uniform else ())
 
 
 def _effect(effect: Effect | None) -> tuple[str, str, str]:
     if effect is None:
         return formats.NONE, formats.NONE, formats.NONE
-    low, high = effect.simultaneous if not math.isnan(effect.simultaneous[0]) else (effect.low, effect.high)
     return (
         str(effect.rank),
-        formats.measured((effect.delta_p, low, high)),
+        formats.measured((effect.delta_p, *bounds(effect))),
         formats.signed(effect.control),
     )
 
