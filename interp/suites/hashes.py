@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -47,12 +48,10 @@ def remembered_sha256(path: Path, fresh: bool = False) -> str:
 @lru_cache(maxsize=4096)
 def _known(state: tuple[str | int, ...]) -> str:
     path = _place(state)
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError):  # never read, or not to be trusted: read anew below
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["state"] == list(state) and len(kept["sha256"]) == 64:
             return kept["sha256"]
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # never read, or not to be trusted
     found = sha256_of(Path(str(state[0])))
     _remember(state, found)
     return found

@@ -93,6 +93,7 @@ def test_folders_that_only_look_like_seeds_are_passed_over(tmp_path: Path) -> No
     (tmp_path / "tiny" / "seed-old").mkdir()
     (tmp_path / "tiny" / "seed-old" / FINISHED).write_text("{}")
     train_recipe(SHORT, [0], tmp_path / "tiny", QUIET)
+    assert (tmp_path / "tiny" / "seed-old" / FINISHED).read_text() == "{}"
 
 
 def test_a_seed_is_trained_once_at_a_time(stopped: Path) -> None:
